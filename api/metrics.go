@@ -98,7 +98,7 @@ func writeFailures(e *exposition, failures []*ragctx.RepairError) {
 }
 
 // kinds are the kinds of items; each has series of its own.
-var kinds = []store.Kind{store.Documents, store.Memories}
+var kinds = []store.Kind{store.KindDocuments, store.KindMemories}
 
 // partSizes sums the parts of open indexes for one kind of item and one implementation.
 type partSizes struct {

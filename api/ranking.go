@@ -17,10 +17,10 @@ type RankingKey struct {
 }
 
 func (k RankingKey) kind() store.Kind {
-	if k.Kind == store.Memories.String() {
-		return store.Memories
+	if k.Kind == store.KindMemories.String() {
+		return store.KindMemories
 	}
-	return store.Documents
+	return store.KindDocuments
 }
 
 type rankingInput struct {

@@ -142,7 +142,7 @@ func TestHybrid(t *testing.T) {
 		if !strings.Contains(name, *hybridOnly) {
 			return
 		}
-		o := engine.HitsOptions{Kind: store.Documents, K: k, Ranking: index.Ranking{Method: method}}
+		o := engine.HitsOptions{Kind: store.KindDocuments, K: k, Ranking: index.Ranking{Method: method}}
 		var took, used []time.Duration
 		for i := range *hybridAsked {
 			begin, before := time.Now(), processTime()

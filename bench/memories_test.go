@@ -201,7 +201,7 @@ func TestMemories(t *testing.T) {
 			switch method {
 			case "convex", "keyword", "vector":
 				_, _, err = e.Indexes().Hits(t.Context(), q,
-					engine.HitsOptions{Kind: store.Memories, K: 20, Ranking: index.Ranking{Method: method}})
+					engine.HitsOptions{Kind: store.KindMemories, K: 20, Ranking: index.Ranking{Method: method}})
 			default:
 				_, err = e.Context(t.Context(), q)
 			}

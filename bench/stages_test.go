@@ -187,7 +187,7 @@ func BenchmarkHits(b *testing.B) {
 	for _, method := range []string{"keyword", "vector", "convex", "rrf"} {
 		b.Run(method, func(b *testing.B) {
 			c := setup(b)
-			o := engine.HitsOptions{Kind: store.Documents, K: 50, Ranking: index.Ranking{Method: method}}
+			o := engine.HitsOptions{Kind: store.KindDocuments, K: 50, Ranking: index.Ranking{Method: method}}
 			for i := 0; b.Loop(); i++ {
 				if _, _, err := c.engine.Indexes().Hits(b.Context(), ragctx.NewQuery(c.queries[i%len(c.queries)]), o); err != nil {
 					b.Fatal(err)

@@ -212,7 +212,7 @@ func (e *core) prepareLookup(
 	for _, in := range [...]struct {
 		kind store.Kind
 		mark *index.Version
-	}{{store.Documents, &r.state.documents}, {store.Memories, &r.state.memories}} {
+	}{{store.KindDocuments, &r.state.documents}, {store.KindMemories, &r.state.memories}} {
 		col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: in.kind})
 		if err != nil {
 			return answerLookup{}, false

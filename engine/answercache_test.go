@@ -345,7 +345,7 @@ func (w *walk) step() (what string, err error) {
 		err = w.publishSkill("skill"+id, w.text())
 	case 11:
 		what = "rank"
-		err = w.Indexes().SetRanking(ctx, space, store.Documents, index.Ranking{Method: oneOf(w, []string{"", "keyword"})})
+		err = w.Indexes().SetRanking(ctx, space, store.KindDocuments, index.Ranking{Method: oneOf(w, []string{"", "keyword"})})
 	case 12:
 		what = "short while"
 		w.clock.pass(time.Duration(w.dice.IntN(20)) * time.Second)
@@ -450,7 +450,7 @@ func TestRankingsAreInAnswers(t *testing.T) {
 	}
 	kept := f.hits(func() {
 		for round := range 60 {
-			if err := f.Indexes().SetRanking(ctx, "", store.Documents, index.Ranking{Method: []string{"keyword", "vector"}[round%2]}); err != nil {
+			if err := f.Indexes().SetRanking(ctx, "", store.KindDocuments, index.Ranking{Method: []string{"keyword", "vector"}[round%2]}); err != nil {
 				t.Fatal(err)
 			}
 			got := f.ask(q)

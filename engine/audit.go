@@ -56,7 +56,7 @@ func (e Admin) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.Audit
 
 // auditor batches audit entries and writes them to the store.
 type auditor struct {
-	store *store.Store
+	store store.Audit
 	log   *slog.Logger
 	keep  int
 

@@ -117,7 +117,7 @@ func (e Indexes) Warm(ctx context.Context, namespace string) error {
 	if err != nil {
 		return ctx.Err() // an unknown namespace has no indexes
 	}
-	for _, k := range [...]store.Kind{store.Documents, store.Memories} {
+	for _, k := range [...]store.Kind{store.KindDocuments, store.KindMemories} {
 		_, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: k})
 		if err == nil {
 			release()

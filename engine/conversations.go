@@ -102,7 +102,7 @@ func turnKey(t ragctx.Turn) session.Key {
 	return session.Key{Namespace: namespaceName(t.Namespace), User: t.UserID, ID: t.SessionID}
 }
 
-func (e *core) storedSessions() *store.Sessions {
+func (e *core) storedSessions() store.Sessions {
 	return e.store.Sessions(session.Options{Now: e.opts.Now, NewID: e.opts.NewID})
 }
 
@@ -120,7 +120,7 @@ func (e Sessions) Notes() stage.Notes { return authorizedNotes{e.core, e.store.N
 // authorizedSessions is a storage that completes and authorizes the keys of its calls.
 type authorizedSessions struct {
 	engine *core
-	stored *store.Sessions
+	stored store.Sessions
 }
 
 // conversationKey completes and authorizes a key.
@@ -274,7 +274,7 @@ func (c authorizedSessions) Import(ctx context.Context, k session.Key, a session
 // authorizedNotes completes and authorizes the scopes of observations.
 type authorizedNotes struct {
 	engine *core
-	stored store.Notes
+	stored stage.Notes
 }
 
 func (n authorizedNotes) scope(ctx context.Context, of stage.Scope) (stage.Scope, error) {

@@ -17,7 +17,7 @@ import (
 // is stored with the turn itself, so it is delivered after a restart as well; an observer may then
 // receive a turn twice.
 type turnDelivery struct {
-	store     *store.Store
+	store     store.Turns
 	observers []turnObserver // in the order of registration
 	log       *slog.Logger
 	// reportUnsaved is called if a built-in observer could not store its results for a turn.

@@ -49,7 +49,7 @@ func queryOf(text string) ragctx.ContextQuery {
 // keys returns the ids of the hits in the engine's ranking.
 func (f *fixture) keys(q ragctx.ContextQuery) (out []string) {
 	f.t.Helper()
-	hits, _, err := f.Indexes().Hits(f.t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: 10})
+	hits, _, err := f.Indexes().Hits(f.t.Context(), q, engine.HitsOptions{Kind: store.KindMemories, K: 10})
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestTimesOfDocuments(t *testing.T) {
 	}
 	for month, want := range map[string]string{"May": "may", "June": "june"} {
 		q := query("minutes of the harbour board in " + month + " " + t0.AddDate(-3, 0, 0).Format("2006"))
-		hits, _, err := f.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 10})
+		hits, _, err := f.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.KindDocuments, K: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -105,7 +105,7 @@ func (e *core) auditIndexes(ctx context.Context, c *Checkup, recallTime time.Dur
 		if err != nil {
 			return err
 		}
-		for _, kind := range []store.Kind{store.Documents, store.Memories} {
+		for _, kind := range []store.Kind{store.KindDocuments, store.KindMemories} {
 			o.Searching = min(each, left)
 			found := e.auditIndex(ctx, store.Collection{Namespace: ns, Kind: kind}, name, o)
 			if ctx.Err() != nil {

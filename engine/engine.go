@@ -33,6 +33,7 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlite"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
@@ -122,7 +123,7 @@ type Options struct {
 	KeepAudit int
 
 	// Reserve is how many bytes of disk are reserved for deletes and erasures on a full disk; 0 is
-	// none. A server uses [store.DefaultReserve].
+	// none. A server uses [sqlite.DefaultReserve].
 	Reserve int64
 	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
 	// [*store.LostError]. Its indexes are rebuilt.
@@ -145,7 +146,7 @@ type Engine struct{ *core }
 type core struct {
 	opts                Options
 	lock                *lock
-	store               *store.Store
+	store               store.Store
 	spaces              embeddingSpaces
 	backfill            *backfill
 	eraser              *eraser
@@ -167,7 +168,7 @@ type core struct {
 	namespacesWithFacts sync.Map // ids of namespaces that have extracted facts
 	events              *events.Broker
 	jobs                *jobs
-	ledger              *store.Ledger
+	ledger              store.Ledger
 	snapshotter         *ledger.Snapshotter
 	packs               *ledger.Builder
 	packTally           packTally
@@ -223,14 +224,15 @@ func (o Options) withDefaults() Options {
 }
 
 func (e *core) open(ctx context.Context) error {
-	var err error
-	o := store.Options{
+	o := sqlite.Options{
 		Now: e.opts.Now, KeepVersions: e.opts.KeepVersions, Reserve: e.opts.Reserve,
 		AcceptLoss: e.opts.AcceptLoss, Failed: e.storeFailed,
 	}
-	if e.store, err = store.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o); err != nil {
+	db, err := sqlite.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o)
+	if err != nil {
 		return err
 	}
+	e.store = db
 	if err := e.checkLost(ctx); err != nil {
 		return err
 	}
@@ -249,8 +251,8 @@ func (e *core) open(ctx context.Context) error {
 	e.answerCache = newAnswerCache(e.opts.AnswerCache)
 	e.shownItems = newShownCache()
 	e.builtin = []ragctx.ContextProvider{
-		docs.NewProvider(e.searchSource(store.Documents), e.documentRanking()),
-		memory.NewProvider(e.searchSource(store.Memories), e.memoryOptions()),
+		docs.NewProvider(e.searchSource(store.KindDocuments), e.documentRanking()),
+		memory.NewProvider(e.searchSource(store.KindMemories), e.memoryOptions()),
 		procedures.NewProvider(e.skillCache),
 	}
 	if err := e.openPacks(); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlite"
 )
 
 // tracesIn lists the files of a directory that hold a token, in any case.
@@ -159,7 +160,7 @@ func TestEraseGoesOnAfterACrash(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), filepath.Join(w.dir, store.DatabaseName), store.Options{})
+	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, store.DatabaseName), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

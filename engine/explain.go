@@ -194,7 +194,7 @@ func (e *core) explainIndexes(ctx context.Context, x *Explanation, q ragctx.Cont
 		kind  store.Kind
 		holds ragctx.ContextType
 		some  bool
-	}{{store.Documents, ragctx.TypeResource, st.Documents > 0}, {store.Memories, ragctx.TypeMemory, st.Memories > 0}} {
+	}{{store.KindDocuments, ragctx.TypeResource, st.Documents > 0}, {store.KindMemories, ragctx.TypeMemory, st.Memories > 0}} {
 		if !k.some || !q.Wants(k.holds) {
 			continue
 		}

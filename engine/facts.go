@@ -248,7 +248,7 @@ func (l *factExtractor) related(ctx context.Context, t ragctx.Turn, text string,
 	q.Namespace, q.UserID, q.AgentID, q.Now = t.Namespace, t.UserID, t.AgentID, l.engine.opts.Now()
 	q.Params = map[string]any{memory.ParamTime: false, memory.ParamConversation: false}
 	q.Filter.Sources = []string{index.DerivedSource} // only facts: otherwise turns would replace their facts
-	hits, _, err := l.engine.Indexes().Hits(ctx, q, HitsOptions{Kind: store.Memories, K: 4 * n})
+	hits, _, err := l.engine.Indexes().Hits(ctx, q, HitsOptions{Kind: store.KindMemories, K: 4 * n})
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func TestAsManyTurnsAsAreWanted(t *testing.T) {
 	q := query("what is the user allergic to")
 	q.UserID = "ada"
 	for _, k := range []int{1, 5, turns, 2 * turns} {
-		hits, _, err := f.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.Memories, K: k})
+		hits, _, err := f.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.KindMemories, K: k})
 		if err != nil {
 			t.Fatal(err)
 		}

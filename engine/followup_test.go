@@ -28,9 +28,9 @@ type dialogue struct {
 
 func (d *dialogue) kind() store.Kind {
 	if strings.Contains(d.want[0], "#") {
-		return store.Documents
+		return store.KindDocuments
 	}
-	return store.Memories
+	return store.KindMemories
 }
 
 // kept reports whether d is of the part that weights were not chosen on.

@@ -20,7 +20,7 @@ type recallMonitors map[store.Kind]*index.RecallMonitor
 func newRecallMonitors(o index.MonitorOptions) recallMonitors {
 	o.PerSecond = cmp.Or(o.PerSecond, index.DefaultMonitorPerSecond) / 2
 	o.Load = cmp.Or(o.Load, index.DefaultMonitorLoad) / 2
-	return recallMonitors{store.Documents: index.NewRecallMonitor(o), store.Memories: index.NewRecallMonitor(o)}
+	return recallMonitors{store.KindDocuments: index.NewRecallMonitor(o), store.KindMemories: index.NewRecallMonitor(o)}
 }
 
 // IndexHealth is the health of an open index.
@@ -89,7 +89,7 @@ func (e Indexes) Status(ctx context.Context) (VectorStatus, error) {
 		return VectorStatus{}, err
 	}
 	s := VectorStatus{
-		Documents: e.Metrics().VectorSearches(store.Documents).Report(), Memories: e.Metrics().VectorSearches(store.Memories).Report(),
+		Documents: e.Metrics().VectorSearches(store.KindDocuments).Report(), Memories: e.Metrics().VectorSearches(store.KindMemories).Report(),
 		Indexes: []IndexStatus{},
 	}
 	names, err := e.namespaceNames(ctx)

@@ -25,16 +25,16 @@ func TestSearchesAreMeasured(t *testing.T) {
 		}
 	}
 	ask(true)
-	if m := e.Metrics().VectorSearches(store.Documents); m.Took.Count != 0 || m.Exact.Count != 1 || m.Recall != nil {
+	if m := e.Metrics().VectorSearches(store.KindDocuments); m.Took.Count != 0 || m.Exact.Count != 1 || m.Recall != nil {
 		t.Fatalf("an exact search: %+v", m)
 	}
 	ask(false)
-	for end := time.Now().Add(10 * time.Second); e.Metrics().VectorSearches(store.Documents).Recall == nil; runtime.Gosched() {
+	for end := time.Now().Add(10 * time.Second); e.Metrics().VectorSearches(store.KindDocuments).Recall == nil; runtime.Gosched() {
 		if time.Now().After(end) {
-			t.Fatalf("not done again: %+v", e.Metrics().VectorSearches(store.Documents))
+			t.Fatalf("not done again: %+v", e.Metrics().VectorSearches(store.KindDocuments))
 		}
 	}
-	m := e.Metrics().VectorSearches(store.Documents)
+	m := e.Metrics().VectorSearches(store.KindDocuments)
 	if m.Took.Count != 1 || m.Exact.Count != 2 || m.Recall.Value != 1 || m.Recall.Samples != 1 {
 		t.Errorf("%+v, %+v", m, m.Recall)
 	}
@@ -68,7 +68,7 @@ func TestNothingIsMeasured(t *testing.T) {
 		}
 	}
 	e.Close()
-	if m := e.Metrics().VectorSearches(store.Documents); m.Took.Count != 200 || m.Exact.Count != 0 || m.Skipped != 0 {
+	if m := e.Metrics().VectorSearches(store.KindDocuments); m.Took.Count != 200 || m.Exact.Count != 0 || m.Skipped != 0 {
 		t.Errorf("%+v", m)
 	}
 }

@@ -14,10 +14,18 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
+// jobStore is the queue of jobs in the database.
+type jobStore interface {
+	store.Jobs
+	store.JobItems
+	store.JobUpkeep
+	store.Requests
+}
+
 // jobs runs the jobs of a data directory: one goroutine for each kind takes jobs from the queue in
 // the store.
 type jobs struct {
-	store *store.Store
+	store jobStore
 	log   *slog.Logger
 	now   func() time.Time
 	keep  time.Duration

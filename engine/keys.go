@@ -112,7 +112,7 @@ const LocalKey = "local"
 
 // keyring holds the API keys in memory.
 type keyring struct {
-	store  *store.Store
+	store  store.Keys
 	log    *slog.Logger
 	active atomic.Int64                // number of keys that are not revoked
 	local  atomic.Pointer[access.Hash] // hash of the token that only the owner of the data directory can read
@@ -143,7 +143,7 @@ const (
 	closeTimeout  = 5 * time.Second // for the last flush
 )
 
-func openKeyring(ctx context.Context, s *store.Store, log *slog.Logger) (*keyring, error) {
+func openKeyring(ctx context.Context, s store.Keys, log *slog.Logger) (*keyring, error) {
 	all, err := s.Keys(ctx)
 	if err != nil {
 		return nil, err

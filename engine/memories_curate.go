@@ -28,7 +28,7 @@ func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) 
 	return e.store.MemoryHistory(ctx, ns, id, by.User, by.Anyone)
 }
 
-// Undo reverts the newest change of a memory and returns it; see [store.Store.Undo].
+// Undo reverts the newest change of a memory and returns it; see [sqlite.Store.Undo].
 func (e Memories) Undo(ctx context.Context, namespace, id string, by Viewer) (ragctx.MemoryChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {
@@ -65,7 +65,7 @@ func (e *core) catchUpMemories(ctx context.Context, ns int64, seq uint64) error 
 	if seq == 0 {
 		return nil
 	}
-	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.Memories}, seq)
+	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories}, seq)
 }
 
 // Quarantine lists quarantined memories, oldest first, after a cursor (0 is the start), and returns

@@ -17,7 +17,7 @@ func (m *machine) get() {
 	}
 	k := pick(m, s.keys)
 	m.note("get %s %s", s.name, k.id)
-	if k.kind == store.Memories {
+	if k.kind == store.KindMemories {
 		m.getMemory(s, k)
 		return
 	}
@@ -91,7 +91,7 @@ func (m *machine) list() {
 func (m *machine) compareDocuments(s *modelSpace, page int) {
 	m.Helper()
 	var want []string
-	for _, v := range s.versions(store.Documents) {
+	for _, v := range s.versions(store.KindDocuments) {
 		if v.superseded.IsZero() {
 			want = append(want, v.key)
 		}
@@ -115,14 +115,14 @@ func (m *machine) compareDocuments(s *modelSpace, page int) {
 		m.Fatalf("documents of %s are %v, want %v", s.name, got, want)
 	}
 	st, err := m.eng.Admin().Stats(m.Context(), s.name)
-	if err != nil || st.Documents != len(want) || st.Memories != s.count(store.Memories) {
-		m.Fatalf("stats of %s are %+v, %v; want %d documents, %d memories", s.name, st, err, len(want), s.count(store.Memories))
+	if err != nil || st.Documents != len(want) || st.Memories != s.count(store.KindMemories) {
+		m.Fatalf("stats of %s are %+v, %v; want %d documents, %d memories", s.name, st, err, len(want), s.count(store.KindMemories))
 	}
 }
 
 func (m *machine) compareMemories(s *modelSpace, w *viewer, page int) {
 	m.Helper()
-	want := s.seen(store.Memories, w)
+	want := s.seen(store.KindMemories, w)
 	var got []ragctx.Memory
 	f := store.MemoryFilter{UserID: w.user, AgentID: w.agent, SessionID: w.session, Filter: w.filter, AsOf: w.asOf, Limit: page}
 	for {
@@ -140,7 +140,7 @@ func (m *machine) compareMemories(s *modelSpace, w *viewer, page int) {
 		m.Fatalf("%d memories of %s for %v, want %d", len(got), s.name, w, len(want))
 	}
 	for i, g := range got {
-		v := s.find(store.Memories, g.ID, g.Version)
+		v := s.find(store.KindMemories, g.ID, g.Version)
 		if v == nil || !w.sees(v) || !v.is(g) {
 			m.Fatalf("memories of %s for %v: %+v is not to be seen", s.name, w, g)
 		}

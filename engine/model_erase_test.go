@@ -29,7 +29,7 @@ type erasure struct {
 func (s *modelSpace) document(id string) erasure {
 	return erasure{
 		name: "document " + id,
-		item: func(v *version) bool { return v.kind == store.Documents && v.key == id },
+		item: func(v *version) bool { return v.kind == store.KindDocuments && v.key == id },
 		turn: func(ragctx.Turn) bool { return false },
 		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
 			return e.Documents().Erase(ctx, s.name, id)
@@ -40,7 +40,7 @@ func (s *modelSpace) document(id string) erasure {
 func (s *modelSpace) memory(id, user string, anyone bool) erasure {
 	return erasure{
 		name: fmt.Sprintf("memory %s for %q, anyone's: %v", id, user, anyone),
-		item: func(v *version) bool { return v.kind == store.Memories && v.key == id },
+		item: func(v *version) bool { return v.kind == store.KindMemories && v.key == id },
 		turn: func(t ragctx.Turn) bool { return t.ID == id },
 		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
 			return e.Memories().Erase(ctx, s.name, id, user, anyone)
@@ -91,7 +91,7 @@ func (s *modelSpace) erase(e erasure) (gone []*version, counts store.Erased) {
 			delete(s.items, k)
 			s.keys = slices.DeleteFunc(s.keys, func(o key) bool { return o == k })
 		}
-		if k.kind == store.Documents {
+		if k.kind == store.KindDocuments {
 			counts.Documents++
 		} else {
 			counts.Memories++
@@ -170,14 +170,14 @@ func (m *machine) anyTurn(s *modelSpace) string {
 func (s *modelSpace) others(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != "" && t.UserID != user ||
-		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != "" && v.mem.UserID != user })
+		slices.ContainsFunc(s.items[key{store.KindMemories, id}], func(v *version) bool { return v.mem.UserID != "" && v.mem.UserID != user })
 }
 
 // taken reports whether something under a memory's id is not this user's.
 func (s *modelSpace) taken(id, user string) bool {
 	t, told := s.turns[id]
 	return told && t.UserID != user ||
-		slices.ContainsFunc(s.items[key{store.Memories, id}], func(v *version) bool { return v.mem.UserID != user })
+		slices.ContainsFunc(s.items[key{store.KindMemories, id}], func(v *version) bool { return v.mem.UserID != user })
 }
 
 // wantErased searches for erased content: at any time, in both indexes, and in the bytes of all files.

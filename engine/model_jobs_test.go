@@ -22,7 +22,7 @@ func (m *machine) bulk() {
 	var puts []*version
 	var ends []key
 	for n, id := range m.rand.Perm(documentNames)[:1+m.rand.IntN(12)] {
-		k := key{store.Documents, documentName(id)}
+		k := key{store.KindDocuments, documentName(id)}
 		if m.chance(5) {
 			ends = append(ends, k)
 			err = spool.Delete(m.Context(), n+1, k.id)

@@ -162,7 +162,9 @@ func (m *machine) moment(s *modelSpace) time.Time {
 	return at.Add(time.Duration(m.rand.IntN(3)-1) * time.Microsecond)
 }
 
-func (m *machine) kind() store.Kind { return pick(m, []store.Kind{store.Documents, store.Memories}) }
+func (m *machine) kind() store.Kind {
+	return pick(m, []store.Kind{store.KindDocuments, store.KindMemories})
+}
 
 // searchTopic requires that the keyword index finds every text with a word. It may find more:
 // neighbours of such a text, or similar spellings.
@@ -301,7 +303,7 @@ func (m *machine) ask() {
 
 // itemID is the citation of a piece.
 func (v *version) itemID(i int) string {
-	if v.kind == store.Memories {
+	if v.kind == store.KindMemories {
 		return v.key
 	}
 	return passage.ItemID(v.key, v.number, i)
@@ -309,11 +311,11 @@ func (v *version) itemID(i int) string {
 
 // cited returns the versions that an item's id can mean; for a memory any version.
 func (s *modelSpace) cited(id string) []*version {
-	if all := s.items[key{store.Memories, id}]; len(all) > 0 {
+	if all := s.items[key{store.KindMemories, id}]; len(all) > 0 {
 		return all
 	}
 	if name, number, ordinal, ok := passage.ParseItemID(id); ok {
-		if v := s.find(store.Documents, name, number); v != nil && ordinal < len(v.pieces) {
+		if v := s.find(store.KindDocuments, name, number); v != nil && ordinal < len(v.pieces) {
 			return []*version{v}
 		}
 	}

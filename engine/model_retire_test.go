@@ -57,7 +57,7 @@ func (m *machine) retire(s *modelSpace) {
 	}
 	var rest []erasure
 	for _, k := range s.keys {
-		if k.kind == store.Documents {
+		if k.kind == store.KindDocuments {
 			rest = append(rest, s.document(k.id))
 		} else {
 			rest = append(rest, s.memory(k.id, "", true))

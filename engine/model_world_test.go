@@ -46,21 +46,21 @@ func (v *version) expired(at time.Time) bool {
 }
 
 func (v *version) tags() []string {
-	if v.kind == store.Documents {
+	if v.kind == store.KindDocuments {
 		return v.doc.Tags
 	}
 	return v.mem.Tags
 }
 
 func (v *version) occurred() time.Time {
-	if v.kind == store.Documents {
+	if v.kind == store.KindDocuments {
 		return v.doc.Occurred
 	}
 	return v.mem.Occurred
 }
 
 func (v *version) source() string {
-	if v.kind == store.Documents {
+	if v.kind == store.KindDocuments {
 		return v.doc.Source
 	}
 	return "memory"
@@ -112,7 +112,7 @@ func (w *viewer) sees(v *version) bool {
 	if v.expired(at) || !w.matches(v) {
 		return false
 	}
-	return v.kind == store.Documents ||
+	return v.kind == store.KindDocuments ||
 		(v.mem.UserID == "" || v.mem.UserID == w.user) &&
 			(w.agent == "" || v.mem.AgentID == w.agent) &&
 			(w.session == "" || v.mem.SessionID == w.session)
@@ -175,7 +175,7 @@ func (s *modelSpace) put(v *version, at time.Time) {
 	s.end(k, at)
 	v.number, v.recorded = s.next(k), at
 	s.items[k] = append(all, v)
-	if n := len(all) + 1 - keptVersions; n > 0 && v.kind == store.Documents {
+	if n := len(all) + 1 - keptVersions; n > 0 && v.kind == store.KindDocuments {
 		s.items[k] = s.items[k][n:]
 	}
 }
@@ -203,7 +203,7 @@ func (s *modelSpace) trim(v *version, at time.Time) []*version {
 	if v.mem.Type != ragctx.MemoryWorking {
 		return nil
 	}
-	tier := slices.DeleteFunc(s.versions(store.Memories), func(o *version) bool {
+	tier := slices.DeleteFunc(s.versions(store.KindMemories), func(o *version) bool {
 		return o.mem.Type != ragctx.MemoryWorking || !o.superseded.IsZero() || o.expired(at) ||
 			o.mem.UserID != v.mem.UserID || o.mem.AgentID != v.mem.AgentID || o.mem.SessionID != v.mem.SessionID
 	})

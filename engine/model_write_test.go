@@ -84,7 +84,7 @@ func (m *machine) draft(id string) *version {
 	case m.chance(15):
 		sections = 20 + m.rand.IntN(60)
 	}
-	v := &version{kind: store.Documents, key: id}
+	v := &version{kind: store.KindDocuments, key: id}
 	v.doc = ragctx.Document{
 		ExternalID: id, Title: "Page " + m.token(), Source: "file:" + pick(m, []string{"a/", "b/"}) + id,
 		Tags: m.some(modelTags), Occurred: m.occurred(),
@@ -111,7 +111,7 @@ func (m *machine) occurred() time.Time {
 // again returns a draft with the content of an earlier version.
 func again(of *version, id string) *version {
 	v := &version{kind: of.kind, key: id, pieces: of.pieces, doc: of.doc, mem: of.mem}
-	if v.kind == store.Documents {
+	if v.kind == store.KindDocuments {
 		v.doc.ExternalID = id
 	} else {
 		v.mem.ID = id
@@ -125,8 +125,8 @@ func (m *machine) putDocument() {
 	s := pick(m, m.active)
 	id := documentName(m.rand.IntN(documentNames))
 	v := m.draft(id)
-	earlier := s.versions(store.Documents)
-	switch old, n := s.items[key{store.Documents, id}], m.rand.IntN(30); {
+	earlier := s.versions(store.KindDocuments)
+	switch old, n := s.items[key{store.KindDocuments, id}], m.rand.IntN(30); {
 	case len(old) > 0 && n < 3:
 		v = again(old[len(old)-1], id)
 	case len(old) > 0 && n < 6:
@@ -139,8 +139,8 @@ func (m *machine) putDocument() {
 	if err != nil {
 		m.Fatal(err)
 	}
-	old := s.current(key{store.Documents, id})
-	want := store.Put{Status: store.Created, Version: s.next(key{store.Documents, id}), Chunks: len(v.pieces)}
+	old := s.current(key{store.KindDocuments, id})
+	want := store.Put{Status: store.Created, Version: s.next(key{store.KindDocuments, id}), Chunks: len(v.pieces)}
 	if old != nil {
 		want.Status = store.Replaced
 		if reflect.DeepEqual(old.doc, v.doc) {
@@ -181,7 +181,7 @@ func (m *machine) apply(s *modelSpace, v *version) {
 
 func (m *machine) deleteDocument() {
 	s := m.space()
-	k := key{store.Documents, documentName(m.rand.IntN(documentNames))}
+	k := key{store.KindDocuments, documentName(m.rand.IntN(documentNames))}
 	m.note("delete %s %s", s.name, k.id)
 	m.ended(s, k, m.eng.Documents().Delete(m.Context(), s.name, k.id), s.current(k) != nil)
 }
@@ -214,7 +214,7 @@ func (m *machine) turn() {
 		Namespace: s.name, UserID: pick(m, modelUsers), AgentID: pick(m, modelAgents), SessionID: pick(m, modelSessions),
 		Occurred: m.clock.now().Add(-time.Duration(m.rand.IntN(100)) * time.Hour), Tags: m.some(modelTags),
 	}
-	v := &version{kind: store.Memories, pieces: make([]piece, 2)}
+	v := &version{kind: store.KindMemories, pieces: make([]piece, 2)}
 	t.Prompt, v.pieces[0] = m.speech("user")
 	t.Response, v.pieces[1] = m.speech("assistant")
 	switch {
@@ -230,7 +230,7 @@ func (m *machine) turn() {
 	m.note("turn %s %q of %q, session %q", s.name, t.ID, t.UserID, t.SessionID)
 	got, err := m.eng.CompleteTurn(m.Context(), t)
 	before, told := s.turns[t.ID]
-	was := s.current(key{store.Memories, t.ID})
+	was := s.current(key{store.KindMemories, t.ID})
 	switch {
 	case t.ID == "":
 		t.ID = got.ID
@@ -266,7 +266,7 @@ func memoryName(n int) string { return fmt.Sprintf("note-%02d", n) }
 // remember stores a new memory, or replaces one.
 func (m *machine) remember() {
 	s := pick(m, m.active)
-	k := key{store.Memories, memoryName(m.rand.IntN(memoryNames))}
+	k := key{store.KindMemories, memoryName(m.rand.IntN(memoryNames))}
 	if len(s.told) > 0 && m.chance(15) {
 		k.id = pick(m, s.told)
 	}
@@ -306,7 +306,7 @@ func (m *machine) remember() {
 }
 
 func (m *machine) thought(s *modelSpace, id string) *version {
-	v := &version{kind: store.Memories, key: id}
+	v := &version{kind: store.KindMemories, key: id}
 	said, token, topic := m.sentence()
 	v.pieces = []piece{{text: said, embedded: said, token: token, topic: topic}}
 	v.mem = ragctx.Memory{
@@ -324,7 +324,7 @@ func (m *machine) thought(s *modelSpace, id string) *version {
 // forget deletes a memory, also one that is not there, or another user's.
 func (m *machine) forget() {
 	s := m.space()
-	k := key{store.Memories, memoryName(m.rand.IntN(memoryNames))}
+	k := key{store.KindMemories, memoryName(m.rand.IntN(memoryNames))}
 	if len(s.told) > 0 && m.chance(2) {
 		k.id = pick(m, s.told)
 	}

@@ -46,7 +46,7 @@ func TestEraseNamespace(t *testing.T) {
 	if _, err := f.Procedures().PutDraft(ctx, key, ragctx.ProcedureBody{Trigger: token, Steps: []string{token}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Indexes().SetRanking(ctx, space, store.Documents, index.Ranking{Method: "keyword"}); err != nil {
+	if err := f.Indexes().SetRanking(ctx, space, store.KindDocuments, index.Ranking{Method: "keyword"}); err != nil {
 		t.Fatal(err)
 	}
 	f.put("kept", "What stays is kept.")
@@ -78,7 +78,7 @@ func TestEraseNamespace(t *testing.T) {
 		if _, err := f.Documents().Put(ctx, space, ragctx.Document{ExternalID: "new " + when, Text: "A new start."}, ""); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}
-		if r, err := f.Indexes().Ranking(ctx, space, store.Documents); err != nil || r != (index.Ranking{}) {
+		if r, err := f.Indexes().Ranking(ctx, space, store.KindDocuments); err != nil || r != (index.Ranking{}) {
 			t.Errorf("%s: ranking %+v, %v", when, r, err)
 		}
 		f.reopen()

@@ -51,7 +51,7 @@ func (e *core) openVector(id store.Collection, in *embeddingSpace) (index.Vector
 
 // feed reads a collection's changes from the store for its index.
 type feed struct {
-	store *store.Store
+	store store.Changes
 	id    store.Collection
 }
 

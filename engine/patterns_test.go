@@ -31,7 +31,7 @@ func TestPatterns(t *testing.T) {
 	} {
 		q := ragctx.ContextQuery{Query: tt.query}.WithParam("patterns", tt.patterns)
 		var keys []string
-		for _, kind := range []store.Kind{store.Documents, store.Memories} {
+		for _, kind := range []store.Kind{store.KindDocuments, store.KindMemories} {
 			o := engine.HitsOptions{Kind: kind, K: 50}
 			o.Ranking.Method, o.Ranking.Keyword.Grams = "keyword", -1
 			hits, _, err := f.Indexes().Hits(t.Context(), q, o)

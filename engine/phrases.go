@@ -14,8 +14,8 @@ import (
 // search will meet the same error.
 func (e *core) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextQuery, []string) {
 	phrases := passage.Phrases(q)
-	if len(phrases) == 0 || q.Wants(ragctx.TypeResource) && e.hasPhrases(ctx, store.Documents, q) ||
-		q.Wants(ragctx.TypeMemory) && e.hasPhrases(ctx, store.Memories, q) {
+	if len(phrases) == 0 || q.Wants(ragctx.TypeResource) && e.hasPhrases(ctx, store.KindDocuments, q) ||
+		q.Wants(ragctx.TypeMemory) && e.hasPhrases(ctx, store.KindMemories, q) {
 		return q, nil
 	}
 	texts := make([]string, len(phrases))

@@ -45,7 +45,7 @@ func TestPhrasesAreAMust(t *testing.T) {
 		q := ragctx.ContextQuery{Query: tt.query}.WithParam("phrases", true)
 		for mode, ranking := range map[string]string{"both legs": "", "keyword": "keyword", "vector": "vector"} {
 			var keys []string
-			for _, kind := range []store.Kind{store.Documents, store.Memories} {
+			for _, kind := range []store.Kind{store.KindDocuments, store.KindMemories} {
 				o := engine.HitsOptions{Kind: kind, K: 50}
 				o.Ranking.Method = ranking
 				hits, _, err := f.Indexes().Hits(t.Context(), q, o)

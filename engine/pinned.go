@@ -93,7 +93,7 @@ func assignPlaces(found []pinnedItem) []resolve.Pinned {
 // markerSecret caches the secret that the markers of spotlighted text are derived from. It is stored in
 // the data directory, because a new one would change every prompt.
 type markerSecret struct {
-	store *store.Store
+	store store.Settings
 
 	mu     sync.Mutex
 	secret []byte

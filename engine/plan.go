@@ -26,7 +26,7 @@ func (e *core) documentRanking() docs.Ranking {
 
 // plan returns the index query of a kind's provider for a query.
 func (e *core) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
-	if k == store.Memories {
+	if k == store.KindMemories {
 		return e.memoryOptions().Plan(q)
 	}
 	return e.documentRanking().Plan(q)
@@ -41,7 +41,7 @@ func (e Memories) Within(ctx context.Context, q ragctx.ContextQuery) (ids []stri
 	if q, err = e.check(ctx, q); err != nil {
 		return nil, false, err
 	}
-	plan := e.plan(store.Memories, q)
+	plan := e.plan(store.KindMemories, q)
 	if plan.Time == nil {
 		return nil, false, nil
 	}
@@ -52,7 +52,7 @@ func (e Memories) Within(ctx context.Context, q ragctx.ContextQuery) (ids []stri
 	if err != nil {
 		return nil, false, err
 	}
-	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.Memories})
+	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories})
 	if err != nil {
 		return nil, false, err
 	}

@@ -50,7 +50,7 @@ type rankings struct {
 	version atomic.Uint64 // number of calls of set
 }
 
-func (r *rankings) get(ctx context.Context, s *store.Store, id store.Collection) (index.Ranking, error) {
+func (r *rankings) get(ctx context.Context, s store.Settings, id store.Collection) (index.Ranking, error) {
 	if found, ok := r.lookup(id); ok {
 		return found, nil
 	}
@@ -80,7 +80,7 @@ func (r *rankings) lookup(id store.Collection) (found index.Ranking, ok bool) {
 	return found, ok
 }
 
-func (r *rankings) set(ctx context.Context, s *store.Store, id store.Collection, to index.Ranking) error {
+func (r *rankings) set(ctx context.Context, s store.Settings, id store.Collection, to index.Ranking) error {
 	value := "" // unset
 	if to != (index.Ranking{}) {
 		b, err := json.Marshal(to)

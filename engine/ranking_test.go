@@ -33,22 +33,22 @@ func TestRankingOfACollection(t *testing.T) {
 		t.Fatalf("found %v; want neighbours of the only match as well", before)
 	}
 	none := index.Ranking{Method: "keyword", Conversation: index.ConversationWeights{Previous: -1, Next: -1, Second: -1, Session: -1}}
-	if err := f.Indexes().SetRanking(ctx, "default", store.Memories, none); err != nil {
+	if err := f.Indexes().SetRanking(ctx, "default", store.KindMemories, none); err != nil {
 		t.Fatal(err)
 	}
 	for _, when := range []string{"at once", "after reopening"} {
 		if got := f.best(q); len(got) != 1 || got[0] != before[0] {
 			t.Errorf("%s: %v, want only %s", when, got, before[0])
 		}
-		if got, err := f.Indexes().Ranking(ctx, "default", store.Memories); err != nil || got != none {
+		if got, err := f.Indexes().Ranking(ctx, "default", store.KindMemories); err != nil || got != none {
 			t.Errorf("%s: %+v, %v", when, got, err)
 		}
-		if got, err := f.Indexes().Ranking(ctx, "default", store.Documents); err != nil || got != (index.Ranking{}) {
+		if got, err := f.Indexes().Ranking(ctx, "default", store.KindDocuments); err != nil || got != (index.Ranking{}) {
 			t.Errorf("%s: documents are ranked by %+v, %v", when, got, err)
 		}
 		f.reopen()
 	}
-	if err := f.Indexes().SetRanking(ctx, "default", store.Memories, index.Ranking{}); err != nil {
+	if err := f.Indexes().SetRanking(ctx, "default", store.KindMemories, index.Ranking{}); err != nil {
 		t.Fatal(err)
 	}
 	f.reopen()
@@ -59,7 +59,7 @@ func TestRankingOfACollection(t *testing.T) {
 
 func TestRankingOfNoNamespace(t *testing.T) {
 	f := open(t)
-	if r, err := f.Indexes().Ranking(t.Context(), "nowhere", store.Documents); err != nil || r != (index.Ranking{}) {
+	if r, err := f.Indexes().Ranking(t.Context(), "nowhere", store.KindDocuments); err != nil || r != (index.Ranking{}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if names, err := f.Admin().NamespaceNames(t.Context()); err != nil || slices.Contains(names, "nowhere") {
@@ -78,7 +78,7 @@ func TestRankingRefused(t *testing.T) {
 		"keyword.grams":     {Keyword: index.KeywordParams{Grams: math.NaN()}},
 		"dialogue.timed":    {Conversation: index.ConversationWeights{Timed: 100.5}},
 	} {
-		err := f.Indexes().SetRanking(t.Context(), "default", store.Memories, r)
+		err := f.Indexes().SetRanking(t.Context(), "default", store.KindMemories, r)
 		if fe, ok := errors.AsType[*ragctx.FieldError](err); !ok || fe.Field != field {
 			t.Errorf("%+v: %v, want an error of %s", r, err, field)
 		}

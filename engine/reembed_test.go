@@ -17,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlite"
 )
 
 // gated is an embedder that embeds documents only while its gate is open, and
@@ -76,7 +77,7 @@ func nearest(t *testing.T, e *engine.Engine, i int) {
 	t.Helper()
 	q := ragctx.ContextQuery{Query: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		hits, degraded, err := e.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.Documents, K: 1, Ranking: index.Ranking{Method: "vector"}})
+		hits, degraded, err := e.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.KindDocuments, K: 1, Ranking: index.Ranking{Method: "vector"}})
 		if err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
 			t.Fatal(err)
 		}
@@ -280,7 +281,7 @@ func TestReembedCutOffAfterTheChange(t *testing.T) {
 	putMany(t, e, 0, 10)
 	e.Close()
 	to := &gated{Embedder: embed.NewHashing(64)}
-	s, err := store.Open(t.Context(), filepath.Join(dir, store.DatabaseName), store.Options{})
+	s, err := sqlite.Open(t.Context(), filepath.Join(dir, store.DatabaseName), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +327,7 @@ func TestQuestionsAreEmbeddedOnce(t *testing.T) {
 		t.Errorf("one question was embedded %d times", n)
 	}
 	_, degraded, err := e.Indexes().Hits(t.Context(), ragctx.NewQuery("what is topic4"), engine.HitsOptions{
-		Kind: store.Documents, K: 5, Ranking: index.Ranking{Method: "keyword"},
+		Kind: store.KindDocuments, K: 5, Ranking: index.Ranking{Method: "keyword"},
 	})
 	if n := g.questions.Load(); n != 1 || err != nil || len(degraded) > 0 {
 		t.Errorf("a question for the keyword leg was embedded (%d), degraded %v, %v", n, degraded, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlite"
 )
 
 // MaxSnapshots bounds the snapshots that are written or downloaded at a time.
@@ -24,7 +25,7 @@ func (e Admin) Snapshot(ctx context.Context, path string, o store.SnapshotOption
 	if err := requireAdmin(ctx); err != nil {
 		return store.SnapshotInfo{}, err
 	}
-	return e.store.Snapshot(ctx, path, o)
+	return store.SaveSnapshot(ctx, e.store, path, o)
 }
 
 // Restore creates a data directory from a snapshot after verifying the whole snapshot. A directory
@@ -39,7 +40,7 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 		return info, err
 	}
 	defer func() { err = errors.Join(err, l.release()) }()
-	return store.Restore(ctx, file, dir, o)
+	return sqlite.Restore(ctx, file, dir, o)
 }
 
 // WriteSnapshot writes the contents of [Admin.Snapshot] to w, which may be slow. The snapshot is

@@ -22,10 +22,10 @@ func (e Admin) Stats(ctx context.Context, namespace string) (Stats, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Documents, err = e.store.Count(ctx, ns, store.Documents); err != nil {
+	if s.Documents, err = e.store.Count(ctx, ns, store.KindDocuments); err != nil {
 		return s, err
 	}
-	s.Memories, err = e.store.Count(ctx, ns, store.Memories)
+	s.Memories, err = e.store.Count(ctx, ns, store.KindMemories)
 	return s, err
 }
 
@@ -39,7 +39,7 @@ func (e Indexes) Recall(ctx context.Context, namespace string) (float64, bool, e
 	if err != nil {
 		return 0, false, err
 	}
-	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.Documents})
+	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments})
 	if err != nil {
 		return 0, false, err
 	}

@@ -28,7 +28,7 @@ func TestTitleAlone(t *testing.T) {
 	found := func(eng *engine.Engine, want string) {
 		t.Helper()
 		for _, method := range []string{"convex", "rrf", "keyword", "vector"} {
-			if err := eng.Indexes().SetRanking(t.Context(), "", store.Documents, index.Ranking{Method: method}); err != nil {
+			if err := eng.Indexes().SetRanking(t.Context(), "", store.KindDocuments, index.Ranking{Method: method}); err != nil {
 				t.Fatal(err)
 			}
 			for _, format := range []string{"xml", "documents", "json", "text"} {

@@ -40,7 +40,7 @@ func (s searchSource) searchTurns(
 		return index.Result{}, nil
 	}
 	facts := false
-	if err == nil && s.kind == store.Memories && q.Filter.IsZero() && q.AsOf.IsZero() {
+	if err == nil && s.kind == store.KindMemories && q.Filter.IsZero() && q.AsOf.IsZero() {
 		facts, err = s.engine.hasFacts(ctx, ns)
 	}
 	if err != nil {

@@ -14,8 +14,10 @@ import (
 // useCounter counts how often memories are part of an answer. Counts are written in batches, so that no
 // query waits for a write; a crash loses only some counts.
 type useCounter struct {
-	store *store.Store
-	log   *slog.Logger
+	store interface {
+		RecordUses(ctx context.Context, uses []store.Use) error
+	}
+	log *slog.Logger
 	// reportUnsaved is called if counts could not be written.
 	reportUnsaved func(context.Context, error)
 

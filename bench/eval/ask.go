@@ -95,9 +95,9 @@ func (a *asker) warm(ctx context.Context) error {
 const warmRetry = 100 * time.Millisecond
 
 func (a *asker) hits(ctx context.Context, q ragctx.ContextQuery, k int) ([]engine.Hit, error) {
-	kind := store.Documents
+	kind := store.KindDocuments
 	if a.via != ViaDocs {
-		kind = store.Memories
+		kind = store.KindMemories
 	}
 	hits, degraded, err := a.eng.Indexes().Hits(ctx, q, engine.HitsOptions{Kind: kind, K: k, Ranking: a.ranking})
 	if err == nil && len(degraded) > 0 {

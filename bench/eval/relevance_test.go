@@ -236,9 +236,9 @@ func (s shelf) rank(t *testing.T, x expectation) int {
 // rankOf is rank for a question after a conversation.
 func (s shelf) rankOf(t *testing.T, x expectation, talk []ragctx.Message) int {
 	t.Helper()
-	kind := store.Documents
+	kind := store.KindDocuments
 	if x.dialogue() {
-		kind = store.Memories
+		kind = store.KindMemories
 		if !s.said(x) {
 			t.Fatalf("questions.txt: nobody says %q in %s", x.phrase, x.doc)
 		}

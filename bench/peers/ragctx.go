@@ -90,7 +90,7 @@ func (p *ragctxPeer) search(ctx context.Context, q question, k int) ([]any, erro
 	}
 	for {
 		hits, degraded, err := p.engine.Indexes().Hits(ctx, ragctx.ContextQuery{Query: q.Text, Namespace: q.Scope},
-			engine.HitsOptions{Kind: store.Documents, K: k, Ranking: ranking})
+			engine.HitsOptions{Kind: store.KindDocuments, K: k, Ranking: ranking})
 		if err == nil && len(degraded) > 0 {
 			if err := pause(ctx); err != nil {
 				return nil, err

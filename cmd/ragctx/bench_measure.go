@@ -212,7 +212,7 @@ func (m *measurement) findsOfNearest(ctx context.Context) (*bench.Recall, error)
 	}
 	namespace := cmp.Or(m.Namespace, ragctx.DefaultNamespace)
 	for _, i := range found.Indexes {
-		if i.Namespace != namespace || i.Kind != store.Documents.String() || i.Found == nil || i.Found.Recall == nil {
+		if i.Namespace != namespace || i.Kind != store.KindDocuments.String() || i.Found == nil || i.Found.Recall == nil {
 			continue
 		}
 		r := i.Found

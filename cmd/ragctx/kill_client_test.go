@@ -103,7 +103,7 @@ func (c *killClient) write() (*record, error) {
 	case n < 7:
 		return c.put()
 	case n < 9:
-		return c.remove(store.Documents)
+		return c.remove(store.KindDocuments)
 	case n < 13:
 		return c.turn()
 	case n < 17:
@@ -111,7 +111,7 @@ func (c *killClient) write() (*record, error) {
 	case n < 18:
 		return c.bulk()
 	default:
-		return c.remove(store.Memories)
+		return c.remove(store.KindMemories)
 	}
 }
 
@@ -168,7 +168,7 @@ func (c *killClient) put() (*record, error) {
 	}
 	title := "Page " + c.token()
 	text := c.sections(title, sections)
-	r := c.open(store.Documents, id, text)
+	r := c.open(store.KindDocuments, id, text)
 	put, err := c.api.PutDocument(context.Background(), c.namespace(), ragctx.Document{ExternalID: id, Title: title, Text: text.text}, "")
 	if err == nil && put.Chunks != len(text.parts) {
 		c.Errorf("round %d: %s has %d chunks, want %d", c.round, id, put.Chunks, len(text.parts))
@@ -214,7 +214,7 @@ func (c *killClient) turn() (*record, error) {
 	for i, s := range said {
 		text.parts = append(text.parts, part{s, s, strings.Fields([]string{prompt, response}[i])[0]})
 	}
-	r := c.open(store.Memories, id, text)
+	r := c.open(store.KindMemories, id, text)
 	_, err := c.api.CompleteTurn(context.Background(), ragctx.Turn{
 		ID: id, Namespace: c.namespace(), SessionID: "s", Prompt: prompt, Response: response,
 	})
@@ -228,7 +228,7 @@ func (c *killClient) remember() (*record, error) {
 	}
 	token := c.token()
 	said := token + " was seen near the lantern"
-	r := c.open(store.Memories, id, &content{text: said, parts: []part{{said, said, token}}})
+	r := c.open(store.KindMemories, id, &content{text: said, parts: []part{{said, said, token}}})
 	_, _, err := c.api.Remember(context.Background(), ragctx.Memory{
 		ID: id, Namespace: c.namespace(), Type: ragctx.MemorySemantic, Content: said, Importance: .5,
 	})
@@ -249,7 +249,7 @@ func (c *killClient) bulk() (*record, error) {
 	for range 2 + c.rand.IntN(20) {
 		title := "Page " + c.token()
 		id := fmt.Sprintf("c%d/bulk-%d.md", c.number, c.tokens)
-		group = append(group, c.open(store.Documents, id, c.sections(title, 1+c.rand.IntN(5))))
+		group = append(group, c.open(store.KindDocuments, id, c.sections(title, 1+c.rand.IntN(5))))
 	}
 	for _, r := range group {
 		r.group = group
@@ -272,7 +272,7 @@ func (c *killClient) remove(kind store.Kind) (*record, error) {
 	r := there[c.rand.IntN(len(there))]
 	c.open(kind, r.id, nil)
 	path := "/v1/memories/"
-	if kind == store.Documents {
+	if kind == store.KindDocuments {
 		path = "/v1/documents/"
 	}
 	query := "?namespace=" + c.namespace()

@@ -98,7 +98,7 @@ func (in *inspection) record(c *killClient, r *record) {
 func (in *inspection) read(c *killClient, r *record) (text string, version int, there bool) {
 	ctx := context.Background()
 	var err error
-	if r.kind == store.Documents {
+	if r.kind == store.KindDocuments {
 		var d store.Document
 		d, text, err = in.eng.Documents().Get(ctx, c.namespace(), r.id, 0)
 		version = d.Version
@@ -114,7 +114,7 @@ func (in *inspection) read(c *killClient, r *record) (text string, version int, 
 
 // units wants all chunks of a document.
 func (in *inspection) units(c *killClient, r *record, version int) {
-	if r.kind != store.Documents {
+	if r.kind != store.KindDocuments {
 		return
 	}
 	units, err := in.eng.Documents().Chunks(context.Background(), c.namespace(), r.id, version)
@@ -207,7 +207,7 @@ func (in *inspection) counts() {
 		if err != nil {
 			in.Fatalf("round %d: %v", in.round, err)
 		}
-		for kind, n := range map[store.Kind]int{store.Documents: got.Documents, store.Memories: got.Memories} {
+		for kind, n := range map[store.Kind]int{store.KindDocuments: got.Documents, store.KindMemories: got.Memories} {
 			if n < of[kind].sure || n > of[kind].sure+of[kind].doubt {
 				in.Errorf("round %d: %s holds %d %v, want %+v", in.round, name, n, kind, of[kind])
 			}

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-	"database/sql"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,9 +18,6 @@ func Revision(version int, recorded time.Time) string {
 	return strconv.Itoa(version) + "." + strconv.FormatInt(recorded.UnixMicro(), 36)
 }
 
-// Revision returns the revision of this version; see [Revision].
-func (d Document) Revision() string { return Revision(d.Version, d.Recorded) }
-
 // Condition is a precondition of a write. If it does not hold, the write changes nothing and
 // returns [ragctx.ErrPrecondition]. It is checked within the write, so of several writers with the
 // same condition one succeeds. The zero value always holds.
@@ -35,9 +30,6 @@ type Condition struct {
 
 // IsZero reports whether the condition always holds.
 func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any && !c.None }
-
-// needsVersion reports whether the condition requires more than existence.
-func needsVersion(c Condition) bool { return c.Revisions != nil || c.None }
 
 // CheckMissing returns the error of the condition for an id without an item, or nil.
 func (c Condition) CheckMissing(noun, id string) error {
@@ -57,31 +49,4 @@ func (c Condition) Check(noun, id string, version int, recorded time.Time) error
 			ragctx.ErrPrecondition)
 	}
 	return nil
-}
-
-// checkAll checks conditions against the current version of an item, nil for a missing item.
-func checkAll(all []Condition, noun, id string, is *current) error {
-	for _, c := range all {
-		err := c.CheckMissing(noun, id)
-		if is != nil {
-			err = c.Check(noun, id, is.version, is.recorded)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkCurrent checks conditions against the current version of an item.
-func checkCurrent(ctx context.Context, tx *sql.Tx, ns int64, k Kind, id string, all []Condition) error {
-	if len(all) == 0 {
-		return nil
-	}
-	is, err := findCurrent(ctx, tx, ns, k, id)
-	if err != nil {
-		return err
-	}
-	noun := map[Kind]string{Documents: "document", Memories: "memory"}[k]
-	return checkAll(all, noun, id, is)
 }

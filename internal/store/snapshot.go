@@ -2,14 +2,15 @@ package store
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -17,6 +18,148 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
+
+// RestoreOptions configures [Restore]. The zero value works.
+type RestoreOptions struct {
+	// Force replaces the contents of the data directory.
+	Force bool
+	// Progress is called with the bytes done and the total.
+	Progress func(done, total int64)
+}
+
+// SaveSnapshot writes one consistent state of a database into a new file at path, concurrently with
+// reads and writes. It does not replace an existing file.
+func SaveSnapshot(ctx context.Context, from Snapshots, path string, o SnapshotOptions) (info SnapshotInfo, err error) {
+	if _, err := os.Lstat(path); err == nil {
+		return info, fmt.Errorf("snapshot: %w: %s exists; name another file", ragctx.ErrConflict, path)
+	}
+	err = atomicfile.WriteFile(atomicfile.OS{}, path, func(w io.Writer) (err error) {
+		info, err = from.WriteSnapshot(ctx, w, o)
+		return err
+	})
+	return info, DiskError(err)
+}
+
+// ReadSnapshot verifies a complete snapshot file and returns its header.
+func ReadSnapshot(ctx context.Context, file string) (SnapshotInfo, error) {
+	return UnpackSnapshot(ctx, file, io.Discard, func(int64, int64) {})
+}
+
+// badSnapshot returns the error for an invalid snapshot file.
+func badSnapshot(file, format string, args ...any) error {
+	return ragctx.Invalid("snapshot", "%s %s; use another copy", file, fmt.Sprintf(format, args...))
+}
+
+// UnpackSnapshot writes the database of a snapshot to w. It fails if any byte of the file has changed.
+func UnpackSnapshot(ctx context.Context, file string, w io.Writer, progress func(done, total int64)) (info SnapshotInfo, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return info, fmt.Errorf("snapshot: %w", ragctx.Invalid("snapshot", "%v", err))
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return info, fmt.Errorf("snapshot: %w", err)
+	}
+	size := st.Size() - sha256.Size
+	sum := sha256.New()
+	read := &progressReader{ctx: ctx, r: io.LimitReader(f, max(size, 0)), report: func(n int64) { progress(n, size) }}
+	in := bufio.NewReaderSize(io.TeeReader(read, sum), 1<<20)
+	if info, err = readHeader(in, file); err != nil {
+		return info, err
+	}
+	if err := inflate(ctx, in, w, file, info); err != nil {
+		return info, err
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil { // the checksum covers the rest
+		return info, fmt.Errorf("snapshot: %w", err)
+	}
+	trailer := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(f, trailer); err != nil || !bytes.Equal(trailer, sum.Sum(nil)) {
+		return info, badSnapshot(file, "is damaged: its checksum differs")
+	}
+	return info, nil
+}
+
+func readHeader(in *bufio.Reader, file string) (info SnapshotInfo, err error) {
+	magic := make([]byte, len(snapshotMagic))
+	if _, err := io.ReadFull(in, magic); err != nil || string(magic) != snapshotMagic {
+		return info, badSnapshot(file, "is not a ragctx snapshot")
+	}
+	line, err := io.ReadAll(&headerReader{in, maxHeader})
+	if err != nil || json.Unmarshal(line, &info) != nil {
+		return info, badSnapshot(file, "is damaged: its header cannot be read")
+	}
+	if info.Format > SnapshotFormat {
+		return info, fmt.Errorf("snapshot: %w: %s was written by a newer version of ragctx; use that version", ragctx.ErrConflict, file)
+	}
+	return info, nil
+}
+
+// headerReader reads one line of limited length.
+type headerReader struct {
+	r    *bufio.Reader
+	left int
+}
+
+// Read implements [io.Reader].
+func (h *headerReader) Read(p []byte) (int, error) {
+	b, err := h.r.ReadByte()
+	switch {
+	case err != nil:
+		return 0, io.ErrUnexpectedEOF
+	case b == '\n':
+		return 0, io.EOF
+	case h.left == 0:
+		return 0, bufio.ErrTooLong
+	}
+	h.left--
+	p[0] = b
+	return 1, nil
+}
+
+// inflate decompresses exactly info.Bytes bytes to w.
+func inflate(ctx context.Context, in io.Reader, w io.Writer, file string, info SnapshotInfo) error {
+	z, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(64<<20))
+	if err != nil {
+		return badSnapshot(file, "is damaged: %v", err)
+	}
+	defer z.Close()
+	out := &errorWriter{w: w}
+	n, err := io.Copy(out, io.LimitReader(z, info.Bytes+1))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case out.err != nil:
+		return fmt.Errorf("snapshot: %w", DiskError(out.err))
+	case err != nil:
+		return badSnapshot(file, "is damaged: %v", err)
+	case n != info.Bytes:
+		return badSnapshot(file, "is damaged: it does not contain the expected %d bytes", info.Bytes)
+	}
+	return nil
+}
+
+// errorWriter distinguishes write errors from read errors.
+type errorWriter struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements [io.Writer].
+func (o *errorWriter) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	o.err = err
+	return n, err
+}
+
+// DiskError wraps the error of a full disk in its sentinel.
+func DiskError(err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: %v", ragctx.ErrNoSpace, err)
+	}
+	return err
+}
 
 // A snapshot file is the line snapshotMagic, a line of JSON (SnapshotInfo), a zstd stream of a
 // SQLite database, and the SHA-256 of all these.
@@ -41,65 +184,10 @@ type SnapshotInfo struct {
 	Bytes int64 `json:"bytes"`
 }
 
-// SnapshotOptions configures [Store.Snapshot]. The zero value works.
+// SnapshotOptions configures [Snapshots.WriteSnapshot]. The zero value works.
 type SnapshotOptions struct {
 	// Progress is called with the bytes done and the total.
 	Progress func(done, total int64)
-}
-
-// Snapshot writes one consistent state of the database into a new file at path, concurrently with
-// reads and writes. It does not replace an existing file.
-func (s *Store) Snapshot(ctx context.Context, path string, o SnapshotOptions) (info SnapshotInfo, err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return info, fmt.Errorf("snapshot: %w: %s exists; name another file", ragctx.ErrConflict, path)
-	}
-	err = atomicfile.WriteFile(atomicfile.OS{}, path, func(w io.Writer) (err error) {
-		info, err = s.WriteSnapshot(ctx, w, o)
-		return err
-	})
-	return info, DiskError(err)
-}
-
-// WriteSnapshot writes a snapshot to w page by page, as one read of the database without a
-// temporary copy. The log cannot restart until it is done, so w must not be slow.
-func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOptions) (info SnapshotInfo, err error) {
-	if o.Progress == nil {
-		o.Progress = func(int64, int64) {}
-	}
-	db, err := connectAs(s.path, 1, func(k *cachingConnector) { k.onError = s.health.detectDamage }, "_pragma=query_only(1)")
-	if err != nil {
-		return info, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
-	if err != nil {
-		return info, fmt.Errorf("snapshot: %w", wrap(err))
-	}
-	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
-	if info, err = s.snapshotInfo(ctx, tx); err != nil {
-		return info, fmt.Errorf("snapshot: %w", wrap(err))
-	}
-	pages, err := tx.QueryContext(ctx, `SELECT data FROM sqlite_dbpage ORDER BY pgno`)
-	if err != nil {
-		return info, fmt.Errorf("snapshot: %w", wrap(err))
-	}
-	defer pages.Close()
-	err = FrameSnapshot(w, info, func(w io.Writer) error { return copyPages(w, pages, info.Bytes, o) })
-	if err != nil {
-		return info, fmt.Errorf("snapshot: %w", DiskError(wrap(err)))
-	}
-	return info, nil
-}
-
-// snapshotInfo counts the contents that a transaction sees.
-func (s *Store) snapshotInfo(ctx context.Context, tx *sql.Tx) (SnapshotInfo, error) {
-	info := SnapshotInfo{Format: SnapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
-	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
-		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL),
-		(SELECT count(*) FROM turns), (SELECT count(*) FROM ledger_messages WHERE ledger NOT IN (SELECT id FROM ledgers WHERE erased = 1)),
-		(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)`, Documents, Memories).
-		Scan(&info.Schema, &info.Namespaces, &info.Documents, &info.Memories, &info.Turns, &info.Messages, &info.Bytes)
-	return info, err
 }
 
 // FrameSnapshot writes a snapshot file whose contents data writes.
@@ -128,28 +216,6 @@ func FrameSnapshot(w io.Writer, info SnapshotInfo, data func(io.Writer) error) e
 		return err
 	}
 	return out.Flush()
-}
-
-func copyPages(w io.Writer, pages *sql.Rows, size int64, o SnapshotOptions) error {
-	var page sql.RawBytes
-	var done int64
-	for pages.Next() {
-		if err := pages.Scan(&page); err != nil {
-			return err
-		}
-		if _, err := w.Write(page); err != nil {
-			return err
-		}
-		done += int64(len(page))
-		o.Progress(done, size)
-	}
-	if err := pages.Err(); err != nil {
-		return err
-	}
-	if done != size {
-		return fmt.Errorf("the database has %d bytes, and %d were read", size, done)
-	}
-	return nil
 }
 
 // progressReader is a reader that stops with a context and reports its progress.

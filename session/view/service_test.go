@@ -17,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlite"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/compact"
 	"github.com/ragctx/ragctx/session/stage"
@@ -41,9 +42,9 @@ type world struct {
 }
 
 // onDisk opens a database for the sessions of a test.
-func onDisk(t testing.TB) *store.Store {
+func onDisk(t testing.TB) *sqlite.Store {
 	t.Helper()
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), store.DatabaseName), store.Options{})
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), store.DatabaseName), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,34 @@
+package store
+
+import "time"
+
+// NamespaceCount is the number of current items in a namespace.
+type NamespaceCount struct {
+	Name                string
+	Documents, Memories int
+}
+
+// Quotas limit the current contents of a namespace; 0 is no limit. Replaced and deleted versions
+// kept for queries as of earlier times do not count.
+type Quotas struct {
+	Documents int   `json:"documents" required:"false" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
+	Memories  int   `json:"memories" required:"false" minimum:"0" doc:"how many memories it may hold, episodes of turns included; 0 is no limit"`
+	TextBytes int64 `json:"text_bytes" required:"false" minimum:"0" doc:"how many bytes of text its documents and memories may have together; 0 is no limit"`
+}
+
+// Namespace describes a namespace and its current contents.
+type Namespace struct {
+	Name      string    `json:"name"`
+	Created   time.Time `json:"created"`
+	Documents int       `json:"documents" doc:"that it holds now"`
+	Memories  int       `json:"memories" doc:"that it holds now, episodes of turns included"`
+	TextBytes int64     `json:"text_bytes" doc:"of the text of those documents and memories"`
+	Quotas    Quotas    `json:"quotas"`
+}
+
+// NamespaceFilter selects namespaces.
+type NamespaceFilter struct {
+	After string   // names after this one
+	Limit int      // negative is all
+	Among []string // empty is all
+}

@@ -1,0 +1,21 @@
+package store
+
+// Unembedded is a text without a vector of an embedder.
+type Unembedded struct {
+	Item uint64
+	Key  VectorKey
+	Text string
+}
+
+// Settings of the data directory.
+const (
+	// SettingEmbedder is the id of the embedder whose vectors are searched.
+	SettingEmbedder = "embedder"
+	// SettingUnembedded is the first chunk that may lack a vector because the embedder failed;
+	// unset if none does.
+	SettingUnembedded = "unembedded"
+	// SettingMarkers is the secret of the markers in spotlighted text.
+	SettingMarkers = "markers"
+	// SettingEvents is the highest sequence that events may have used.
+	SettingEvents = "events"
+)

@@ -1,0 +1,62 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/store"
+)
+
+// tidy completes or undoes an interrupted [Restore] and removes files that crashes have left next
+// to a database: they are as large as the database and contain data erased since. The caller holds
+// the directory's lock.
+func tidy(name string) error {
+	if err := settle(name); err != nil {
+		return fmt.Errorf("after an interrupted restore: %w", err)
+	}
+	dir := filepath.Dir(name)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) || strings.HasPrefix(e.Name(), store.SnapshotTempPrefix) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("remove interrupted files: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// settle handles the old database that [replaceSteps] keeps aside. If it is still in use, its log is
+// moved back: without it the last writes would be lost. Afterwards both copies kept aside are
+// removed.
+func settle(name string) error {
+	aside := name + replaced
+	old, err := os.Stat(aside)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil {
+		used, err := os.Stat(name)
+		if err != nil {
+			return err
+		}
+		if os.SameFile(old, used) {
+			err := ignoreGone(os.Rename(aside+"-wal", name+"-wal"))
+			if err == nil {
+				err = atomicfile.OS{}.SyncDir(filepath.Dir(name)) // before the last trace of its origin goes
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(ignoreGone(os.Remove(aside+"-wal")), ignoreGone(os.Remove(aside)))
+}
