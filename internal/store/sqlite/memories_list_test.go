@@ -77,7 +77,7 @@ func TestListMemoriesFilter(t *testing.T) {
 }
 
 // TestMetadataFilterIsThatOfTheIndex: recall finds by metadata exactly what
-// [sqlite.Strings] says, which is what indexes compare.
+// [store.Strings] says, which is what indexes compare.
 func TestMetadataFilterIsThatOfTheIndex(t *testing.T) {
 	f := fresh(t)
 	n := 0
