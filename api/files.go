@@ -19,19 +19,12 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/docs/extract"
 )
 
 // anyFile is the type of a file recognised by name or content.
 const anyFile = "application/octet-stream"
-
-// textTypes are the types of texts outside of text/*.
-func textTypes() []string {
-	return []string{
-		"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml",
-		"application/xml", "application/javascript",
-	}
-}
 
 // isFile reports whether the body of a request is a file instead of JSON.
 func isFile(h http.Header) bool {
@@ -83,7 +76,7 @@ func checkFileType(h http.Header) *Problem {
 
 func knownFile(media string) bool {
 	return media == anyFile || strings.HasPrefix(media, "text/") ||
-		slices.Contains(extract.Types(), media) || slices.Contains(textTypes(), media)
+		slices.Contains(extract.Types(), media) || media != jsonType && docs.IsTextType(media)
 }
 
 func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {

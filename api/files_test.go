@@ -8,6 +8,7 @@ import (
 	"iter"
 	"mime/multipart"
 	"net/url"
+	"path"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,21 @@ func spokenFiles(ctx context.Context, f extract.File, o extract.Options) iter.Se
 func startFiles(t *testing.T, o Options) *fixture {
 	t.Helper()
 	return startWith(t, engine.Options{Extract: spokenFiles}, o)
+}
+
+// TestPutSource: source code of every registered type is a file, not only text/*.
+func TestPutSource(t *testing.T) {
+	f := startFiles(t, Options{})
+	for _, media := range []string{
+		"application/sql", "application/graphql", "application/x-sh", "application/typescript", "application/x-bibtex",
+		"application/x-tex", "application/jsonl", "application/csv", "application/yaml",
+	} {
+		id := path.Base(media)
+		into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/"+id, "select 1", "Content-Type: "+media), 201)
+		if d := into[Document](t, f.call(t, "GET", "/v1/documents/"+id+"?text=true", ""), 200); *d.Text != "select 1" {
+			t.Errorf("%s: %+v", media, d)
+		}
+	}
 }
 
 func TestPutFile(t *testing.T) {

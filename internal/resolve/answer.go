@@ -127,7 +127,7 @@ const (
 type Dropped struct {
 	ID       string `json:"id"`
 	Provider string `json:"provider"`
-	Reason   Reason `json:"reason"`
+	Reason   Reason `json:"reason" enum:"budget,max_results,source_cap,duplicate,min_relevance,excluded,type,empty,no_id,far_behind"`
 	// Tokens is the size of its content, estimated if it was not counted.
 	Tokens int `json:"tokens"`
 }

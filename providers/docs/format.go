@@ -112,15 +112,20 @@ func formatByInterpreter(text string) (format, bool) {
 	return format{}, false
 }
 
+// IsTextType reports whether a MIME type, without parameters, is that of a text format.
+func IsTextType(mime string) bool { return slices.ContainsFunc(formats, isOfType(mime)) }
+
 func formatByMIME(mime string) format {
 	mime, _, _ = strings.Cut(mime, ";")
-	mime = strings.ToLower(strings.TrimSpace(mime))
-	for _, f := range formats {
-		if f.mime == mime || slices.Contains(f.aliases, mime) {
-			return f
-		}
+	if i := slices.IndexFunc(formats, isOfType(strings.ToLower(strings.TrimSpace(mime)))); i >= 0 {
+		return formats[i]
 	}
 	return formats[1]
+}
+
+// isOfType matches the formats of a MIME type.
+func isOfType(mime string) func(format) bool {
+	return func(f format) bool { return f.mime == mime || slices.Contains(f.aliases, mime) }
 }
 
 // formatByExt picks a format by a file name: by the whole name, otherwise by the extension.
