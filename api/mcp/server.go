@@ -32,21 +32,34 @@ import (
 
 // Engine is the backend of the tools: an [engine.Engine], or a client of a server.
 type Engine interface {
+	queries
+	documents
+	memories
+	jobs
+}
+
+type queries interface {
 	Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error)
 	Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error)
+	Passage(ctx context.Context, namespace, id string) (passage.Chunk, error)
+	Skill(ctx context.Context, namespace, item string) (procedures.ID, ragctx.ProcedureVersion, error)
+}
 
+type documents interface {
 	Document(ctx context.Context, namespace, id string, version int) (store.Document, string, error)
 	ListDocuments(ctx context.Context, namespace string, o store.ListOptions) ([]store.Document, error)
 	PutDocument(ctx context.Context, namespace string, d ragctx.Document, root string) (store.Put, error)
-	Passage(ctx context.Context, namespace, id string) (passage.Chunk, error)
-	Skill(ctx context.Context, namespace, item string) (procedures.ID, ragctx.ProcedureVersion, error)
+}
 
+type memories interface {
 	Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error)
 	FindMemory(ctx context.Context, namespace, id string, by engine.Viewer) (store.Quarantined, error)
 	MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]ragctx.MemoryChange, error)
 	DeleteMemory(ctx context.Context, namespace, id, user string, anyUser bool) error
 	EraseMemory(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error)
+}
 
+type jobs interface {
 	Job(ctx context.Context, id string) (engine.Job, error)
 	ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job, error)
 	JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error)

@@ -30,11 +30,21 @@ type batch struct {
 
 // store keeps chunks durably. Only one goroutine may use it at a time.
 type store interface {
+	merger
+
 	// write applies a batch atomically. The batch is durable when write returns nil.
 	write(b batch) error
 	// snapshot returns the state after the last write. It stays readable after further writes and
 	// after close, until it is released.
 	snapshot() (*snapshot, error)
+	// cleanupError returns an errNotRemoved if old files could not be removed; they may stay until
+	// the store is reopened.
+	cleanupError() error
+	close() error
+}
+
+// merger merges the files of a store.
+type merger interface {
 	// tainted returns the files that may hold data of deleted chunks. prepareMerge returns a
 	// function after which the store uses none of the given files, or nil if it uses none already.
 	// remaining returns the files that still exist. Call awaitMerges first, so that tainted sees
@@ -47,10 +57,6 @@ type store interface {
 	prepareTidy() (merge func(context.Context) error, err error)
 	// mergeSmall merges the parts of at most the given number of live chunks into one.
 	mergeSmall(ctx context.Context, chunks int) error
-	// cleanupError returns an errNotRemoved if old files could not be removed; they may stay until
-	// the store is reopened.
-	cleanupError() error
-	close() error
 }
 
 // frozenState is the state that one flush writes.

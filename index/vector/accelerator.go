@@ -13,6 +13,8 @@ import (
 // annGraph is the part of [hnsw.Graph] that [Native] uses. Any number of searches may run
 // concurrently with one goroutine that puts and deletes, one Link or Tidy, and one Write.
 type annGraph interface {
+	annMaintenance
+
 	// Put sets the vector of an id, which has unit length. It can be found at once.
 	Put(id uint64, unit []float32) error
 	Delete(id uint64)
@@ -21,6 +23,15 @@ type annGraph interface {
 	IDs() iter.Seq[uint64] // concurrent changes may be included or not
 	// Search appends the nearest vectors to a list, best first, by approximate score.
 	Search(ctx context.Context, q hnsw.Query, to []hnsw.Near) ([]hnsw.Near, hnsw.Info, error)
+	// Write writes the graph under a name. The file has nothing of vectors deleted before it
+	// begins.
+	Write(w io.Writer, name string) error
+	Stats() hnsw.Stats
+	Close() error
+}
+
+// annMaintenance links new vectors into a graph and removes deleted ones.
+type annMaintenance interface {
 	// Deleted counts the vectors that were deleted or replaced.
 	Deleted() uint64
 	// Freed counts the deleted vectors that no search can reach any more, not counting those
@@ -32,11 +43,6 @@ type annGraph interface {
 	// Tidy removes deleted vectors; Stale reports whether that pays off.
 	Tidy(ctx context.Context) error
 	Stale() bool
-	// Write writes the graph under a name. The file has nothing of vectors deleted before it
-	// begins.
-	Write(w io.Writer, name string) error
-	Stats() hnsw.Stats
-	Close() error
 }
 
 // graphFactory creates and opens graphs.
