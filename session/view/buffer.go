@@ -33,7 +33,7 @@ const (
 func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale, by compact.Strategy) (*branch, Compacted, error) {
 	with := s.compaction(c.Counter)
 	with.Strategy = by
-	policy, err := compact.NewBuffering(compact.BufferOptions{Cost: c.message, Options: with})
+	policy, err := compact.NewBuffering(compact.BufferOptions{Cost: c.Message, Options: with})
 	if err != nil {
 		return l, Compacted{}, err
 	}
@@ -246,7 +246,7 @@ func (l *branch) checkUndoable(k session.Key) error {
 func (c scale) size(messages []ragctx.Message) compact.Size {
 	out := compact.Size{Messages: len(messages)}
 	for _, m := range messages {
-		out.Tokens += c.message(m)
+		out.Tokens += c.Message(m)
 	}
 	return out
 }

@@ -222,7 +222,7 @@ func (s *Service) compactor(o CompactOptions) (*compactor, error) {
 	with.KeepFirst, with.KeepLast = cmp.Or(o.KeepFirst, with.KeepFirst), cmp.Or(o.KeepLast, with.KeepLast)
 	with.Threshold = cmp.Or(o.Threshold, with.Threshold)
 	by, err := compact.New(with)
-	return &compactor{options: o, by: by, scale: scale, costs: scale.each}, err
+	return &compactor{options: o, by: by, scale: scale, costs: scale.Messages}, err
 }
 
 // compact compacts a conversation with the given view, unless it is not due and IfDue is set.

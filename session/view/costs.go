@@ -2,63 +2,25 @@ package view
 
 import (
 	"cmp"
-	"hash/maphash"
-	"strconv"
 	"sync"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
-	"github.com/ragctx/ragctx/session/wire"
 )
 
-// costCacheSize is the number of entries in each of two generations of a costCache.
-const costCacheSize = 1 << 17
-
-// costCache caches the token costs of messages by a hash of their contents, because counting
-// dominates the time for a long conversation. It stores no text. The zero value is ready and safe
-// for concurrent use.
-type costCache struct {
-	mu         sync.Mutex
-	new, older map[uint64]int
-}
-
-// seed is random per process, so that clients cannot construct hash collisions.
-var seed = maphash.MakeSeed()
-
-// scale measures messages with a tokenizer and caches the costs.
+// scale measures messages with a tokenizer.
 type scale struct {
 	session.Scale
 
-	cache *costCache
-	name  string
+	name string
 }
 
 // scale returns the scale of a tokenizer; "" selects [DefaultTokenizer].
 func (s *Service) scale(tokenizer string) (scale, error) {
 	name := cmp.Or(tokenizer, DefaultTokenizer)
 	counter, err := tokens.New(name)
-	return scale{session.Scale{Counter: counter}, &s.costs, name}, err
-}
-
-// message returns the cost of a message.
-func (c scale) message(m ragctx.Message) int {
-	key := c.hash(m)
-	if n, ok := c.cache.get(key); ok {
-		return n
-	}
-	n := c.Message(m)
-	c.cache.put(key, n)
-	return n
-}
-
-// each returns the cost of each message.
-func (c scale) each(messages []ragctx.Message) []int {
-	out := make([]int, len(messages))
-	for i, m := range messages {
-		out[i] = c.message(m)
-	}
-	return out
+	return scale{session.Scale{Counter: counter}, name}, err
 }
 
 // costTables has the costs of a branch's messages by tokenizer. They grow with the branch.
@@ -134,7 +96,7 @@ func (p *branchCosts) lookUp(messages []ragctx.Message) {
 	p.lastCosts, p.lastPlaces = p.table.find(messages)
 	for i, at := range p.lastPlaces {
 		if at < 0 {
-			p.lastCosts[i] = p.scale.message(messages[i])
+			p.lastCosts[i] = p.scale.Message(messages[i])
 		}
 	}
 }
@@ -145,7 +107,7 @@ func (t *costTable) extend(entries []session.Entry, c scale) {
 	defer t.mu.Unlock()
 	for i := len(t.entries); i < len(entries); i++ {
 		m := &entries[i].Message
-		p := costEntry{blocks: len(m.Content), name: m.Name, reasoning: m.Reasoning, cost: c.message(*m)}
+		p := costEntry{blocks: len(m.Content), name: m.Name, reasoning: m.Reasoning, cost: c.Message(*m)}
 		if p.blocks > 0 {
 			p.first = &m.Content[0]
 			t.byBlock[p.first] = i
@@ -192,67 +154,4 @@ func (t *costTable) place(m *ragctx.Message, near int) (at int, ok bool) {
 	}
 	at, ok = t.byBlock[&m.Content[0]]
 	return at, ok && t.entries[at].matches(m)
-}
-
-// hash returns a hash of everything that determines the cost of a message.
-func (c scale) hash(m ragctx.Message) uint64 {
-	var h maphash.Hash
-	h.SetSeed(seed)
-	hashText(&h, c.name)
-	hashText(&h, m.Name)
-	hashText(&h, m.Reasoning)
-	hashContent(&h, m.Content)
-	for _, kept := range wire.VendorFields(m) {
-		hashText(&h, string(kept))
-	}
-	return h.Sum64()
-}
-
-// hashText adds a text with a terminator.
-func hashText(h *maphash.Hash, s string) {
-	h.WriteString(s)
-	h.WriteByte(0xff) // never occurs in UTF-8
-}
-
-func hashContent(h *maphash.Hash, c ragctx.Content) {
-	hashText(h, strconv.Itoa(len(c)))
-	for _, b := range c {
-		for _, s := range [...]string{string(b.Type), b.Text, b.Name, b.ID, b.ToolUseID} {
-			hashText(h, s)
-		}
-		for _, bytes := range [...][]byte{b.Input, b.Data, b.Part} {
-			hashText(h, strconv.Itoa(len(bytes)))
-			h.Write(bytes)
-		}
-		if len(b.Content) > 0 {
-			hashContent(h, b.Content)
-		}
-	}
-}
-
-func (p *costCache) get(key uint64) (n int, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n, ok = p.new[key]; ok {
-		return n, true
-	}
-	if n, ok = p.older[key]; ok {
-		p.keep(key, n)
-	}
-	return n, ok
-}
-
-func (p *costCache) put(key uint64, n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.keep(key, n)
-}
-
-// keep stores a cost. When the new generation is full, the older one is discarded. The caller holds
-// the lock.
-func (p *costCache) keep(key uint64, n int) {
-	if p.new == nil || len(p.new) >= costCacheSize {
-		p.new, p.older = make(map[uint64]int), p.new
-	}
-	p.new[key] = n
 }

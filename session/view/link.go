@@ -118,7 +118,7 @@ func moveToSections(from *branch, to compact.Sections, c scale) func(session.Arc
 		if before, cost := summarizedBy(e); before > 0 {
 			n, tokens = n+before, tokens+cost
 		} else {
-			n, tokens = n+1, tokens+c.message(e.Message)
+			n, tokens = n+1, tokens+c.Message(e.Message)
 		}
 	}
 	return func(a session.Archive) session.Archive {

@@ -47,7 +47,6 @@ type Options struct {
 type Service struct {
 	opts       Options
 	cache      *sessionCache
-	costs      costCache
 	workLocks  sessionLocks // serialize compactions, views and observations, which may call a model
 	writeLocks sessionLocks // serialize appends and edits, which never wait for a model
 }
