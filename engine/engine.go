@@ -17,7 +17,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -374,9 +373,15 @@ func (e *core) namespace(ctx context.Context, name string, create bool) (int64, 
 
 // NamespaceNames returns the sorted names of the namespaces that the grant of ctx reaches.
 func (e Admin) NamespaceNames(ctx context.Context) ([]string, error) {
-	names, err := e.store.Namespaces(ctx)
+	all, err := e.store.ListNamespaces(ctx, store.NamespaceFilter{Limit: -1})
 	g := access.From(ctx)
-	return slices.DeleteFunc(names, func(name string) bool { return !g.Includes(name) }), err
+	var names []string
+	for _, n := range all {
+		if g.Includes(n.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	return names, err
 }
 
 // Ready returns an error while the engine cannot answer queries or cannot write.

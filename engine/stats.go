@@ -14,19 +14,16 @@ type Stats struct {
 
 // Stats counts the current documents and memories of a namespace.
 func (e Admin) Stats(ctx context.Context, namespace string) (Stats, error) {
-	var s Stats
-	ns, err := e.namespace(ctx, namespace, false)
-	if isNotFound(err) {
-		return s, nil
+	if _, err := e.namespace(ctx, namespace, false); isNotFound(err) {
+		return Stats{}, nil
+	} else if err != nil {
+		return Stats{}, err
 	}
-	if err != nil {
-		return s, err
+	n, err := e.store.DescribeNamespace(ctx, namespaceName(namespace))
+	if isNotFound(err) { // erased by now
+		err = nil
 	}
-	if s.Documents, err = e.store.Count(ctx, ns, store.KindDocuments); err != nil {
-		return s, err
-	}
-	s.Memories, err = e.store.Count(ctx, ns, store.KindMemories)
-	return s, err
+	return Stats{Documents: n.Documents, Memories: n.Memories}, err
 }
 
 // Recall measures the recall of the vector graph of a namespace's documents, 0 to 1, on a

@@ -93,17 +93,14 @@ func ignoreDamage(err error) error {
 
 // countAll counts the contents of the namespaces.
 func (e *core) countAll(ctx context.Context, grant access.Grant, st *Status) error {
-	all, err := e.store.CountAll(ctx)
+	all, err := e.store.ListNamespaces(ctx, store.NamespaceFilter{Limit: -1, Among: grant.Namespaces})
 	if err != nil {
 		return err
 	}
 	for _, n := range all {
-		if !grant.Includes(n.Name) {
-			continue
-		}
 		st.Total.Documents += n.Documents
 		st.Total.Memories += n.Memories
-		st.Namespaces = append(st.Namespaces, NamespaceStatus(n))
+		st.Namespaces = append(st.Namespaces, NamespaceStatus{Name: n.Name, Documents: n.Documents, Memories: n.Memories})
 	}
 	slices.SortStableFunc(st.Namespaces,
 		func(a, b NamespaceStatus) int { return b.Documents + b.Memories - a.Documents - a.Memories })

@@ -362,12 +362,6 @@ type Namespaces interface {
 	DescribeNamespace(ctx context.Context, name string) (n Namespace, err error)
 	// ListNamespaces returns namespaces and their contents, by name.
 	ListNamespaces(ctx context.Context, f NamespaceFilter) ([]Namespace, error)
-	// Namespaces returns the names of all namespaces, sorted.
-	Namespaces(ctx context.Context) ([]string, error)
-	// CountAll returns the number of current items of every namespace, by name.
-	CountAll(ctx context.Context) (all []NamespaceCount, err error)
-	// Count returns the number of current items of a kind in a namespace.
-	Count(ctx context.Context, ns int64, k Kind) (int, error)
 }
 
 // SessionProviders are the providers assigned to sessions.

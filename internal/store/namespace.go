@@ -2,12 +2,6 @@ package store
 
 import "time"
 
-// NamespaceCount is the number of current items in a namespace.
-type NamespaceCount struct {
-	Name                string
-	Documents, Memories int
-}
-
 // Quotas limit the current contents of a namespace; 0 is no limit. Replaced and deleted versions
 // kept for queries as of earlier times do not count.
 type Quotas struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Has implements [store.KindDocuments].
+// Has implements [store.Documents].
 func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root string) (store.Put, bool, error) {
 	var p store.Put
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -37,7 +37,7 @@ func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root 
 	return p, true, nil
 }
 
-// PutDocument implements [store.KindDocuments].
+// PutDocument implements [store.Documents].
 func (s *Store) PutDocument(ctx context.Context, ns int64, doc passage.PreparedDocument, root string, c store.Content, when ...store.Condition) (store.Put, error) {
 	r := record{
 		namespace: ns, kind: store.KindDocuments, key: doc.ExternalID, hash: doc.Hash[:],
@@ -90,12 +90,12 @@ func (s *Store) decide(ctx context.Context, tx *sql.Tx, r record, when []store.C
 	return p, old, nil
 }
 
-// DeleteDocument implements [store.KindDocuments].
+// DeleteDocument implements [store.Documents].
 func (s *Store) DeleteDocument(ctx context.Context, ns int64, id string, when ...store.Condition) (uint64, error) {
 	return s.endDocument(ctx, ns, id, func(*current) bool { return true }, when...)
 }
 
-// DropDocument implements [store.KindDocuments].
+// DropDocument implements [store.Documents].
 func (s *Store) DropDocument(ctx context.Context, ns int64, f store.FileState) (uint64, error) {
 	return s.endDocument(ctx, ns, f.ID, func(c *current) bool { return c.root == f.Root && c.version == f.Version })
 }
@@ -142,7 +142,7 @@ func scanDocument(row interface{ Scan(...any) error }, more ...any) (store.Docum
 	return d, err
 }
 
-// Document implements [store.KindDocuments].
+// Document implements [store.Documents].
 func (s *Store) Document(ctx context.Context, ns int64, id string, version int) (store.Document, string, error) {
 	var d store.Document
 	var text string
@@ -171,7 +171,7 @@ func (s *Store) Document(ctx context.Context, ns int64, id string, version int) 
 	return d, text, nil
 }
 
-// DocumentChunks implements [store.KindDocuments].
+// DocumentChunks implements [store.Documents].
 func (s *Store) DocumentChunks(ctx context.Context, ns int64, id string, version int) ([]passage.Chunk, error) {
 	var chunks []passage.Chunk
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
@@ -218,7 +218,7 @@ func afterPrefix(prefix string) (string, bool) {
 	return "", false
 }
 
-// ListDocuments implements [store.KindDocuments].
+// ListDocuments implements [store.Documents].
 func (s *Store) ListDocuments(ctx context.Context, ns int64, o store.ListOptions) ([]store.Document, error) {
 	docs := []store.Document{}
 	err := s.view(ctx, func(tx *sql.Tx) error {

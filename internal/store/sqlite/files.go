@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// RecordFiles implements [store.KindDocuments].
+// RecordFiles implements [store.Documents].
 func (s *Store) RecordFiles(ctx context.Context, ns int64, files []store.FileState) error {
 	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		for _, f := range files {

@@ -14,6 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // Messages to callers about lasting failures.
@@ -113,7 +114,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		s.health.checkedAt = time.Now()
 		s.health.mu.Unlock()
 	}
-	_, err := s.Namespaces(ctx)
+	_, err := s.ListNamespaces(ctx, store.NamespaceFilter{Limit: 1})
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -316,17 +315,4 @@ func column[T any](ctx context.Context, tx *sql.Tx, query string, args ...any) (
 		return err
 	})
 	return all, err
-}
-
-// Count implements [store.Namespaces].
-func (s *Store) Count(ctx context.Context, ns int64, k store.Kind) (int, error) {
-	var n int
-	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items
-			WHERE namespace = ? AND kind = ? AND superseded IS NULL`, ns, k).Scan(&n)
-	})
-	if err != nil {
-		return 0, fmt.Errorf("count %s: %w", k, err)
-	}
-	return n, nil
 }

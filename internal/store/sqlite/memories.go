@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// ReplaceMemory implements [store.KindMemories].
+// ReplaceMemory implements [store.Memories].
 func (s *Store) ReplaceMemory(
 	ctx context.Context, ns int64, m ragctx.Memory, c store.Content, tier store.Tier, over int, when ...store.Condition,
 ) (ragctx.Memory, store.Status, uint64, error) {
@@ -134,7 +134,7 @@ func scanMemory(row interface{ Scan(...any) error }, more ...any) (ragctx.Memory
 	return m, err
 }
 
-// Memory implements [store.KindMemories].
+// Memory implements [store.Memories].
 func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) (ragctx.Memory, error) {
 	var m ragctx.Memory
 	err := s.view(ctx, func(tx *sql.Tx) (err error) {
@@ -161,7 +161,7 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 	return m, nil
 }
 
-// DeleteMemory implements [store.KindMemories].
+// DeleteMemory implements [store.Memories].
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...store.Condition) (seq uint64, err error) {
 	err = s.writeFreeing(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0

@@ -27,7 +27,7 @@ func sortKey(f store.MemoryFilter) (string, []any) {
 	}
 }
 
-// ListMemories implements [store.KindMemories].
+// ListMemories implements [store.Memories].
 func (s *Store) ListMemories(ctx context.Context, ns int64, f store.MemoryFilter) ([]ragctx.Memory, error) {
 	out := []ragctx.Memory{}
 	err := s.view(ctx, func(tx *sql.Tx) error {

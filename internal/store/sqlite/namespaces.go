@@ -151,16 +151,3 @@ func (s *Store) ListNamespaces(ctx context.Context, f store.NamespaceFilter) ([]
 	}
 	return all, nil
 }
-
-// Namespaces implements [store.Namespaces].
-func (s *Store) Namespaces(ctx context.Context) ([]string, error) {
-	var names []string
-	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		names, err = column[string](ctx, tx, `SELECT name FROM namespaces WHERE erased = 0 ORDER BY name`)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list namespaces: %w", err)
-	}
-	return names, nil
-}

@@ -183,7 +183,7 @@ func TestEraseNamespace(t *testing.T) {
 	if n := traces(t, f.path, token); n != 0 {
 		t.Errorf("%d traces", n)
 	}
-	if names, err := f.Namespaces(t.Context()); err != nil || len(names) != 0 {
+	if names, err := f.ListNamespaces(t.Context(), store.NamespaceFilter{Limit: -1}); err != nil || len(names) != 0 {
 		t.Errorf("namespaces %v, %v", names, err)
 	}
 	if _, err := l.Append(t.Context(), words("c", 1)); err != nil { // makes a new one

@@ -44,7 +44,7 @@ const makeStub = `UPDATE items SET key = '', version = -id, hash = x'', title = 
 // isStub is the condition that row i of items is a stub in use.
 const isStub = `i.seq = 0 AND i.key = '' AND EXISTS (SELECT 1 FROM items d WHERE d.text_of = i.id)`
 
-// Sketches implements [store.KindDocuments].
+// Sketches implements [store.Documents].
 func (s *Store) Sketches(ctx context.Context, ns int64) ([]passage.SketchedDocument, error) {
 	var out []passage.SketchedDocument
 	err := s.view(ctx, func(tx *sql.Tx) error {

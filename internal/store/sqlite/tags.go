@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// MemoryTags implements [store.KindMemories].
+// MemoryTags implements [store.Memories].
 func (s *Store) MemoryTags(ctx context.Context, ns int64, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
 	out := []store.TagCount{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -31,7 +31,7 @@ func (s *Store) MemoryTags(ctx context.Context, ns int64, f store.MemoryFilter, 
 	return out, nil
 }
 
-// CountMemories implements [store.KindMemories].
+// CountMemories implements [store.Memories].
 func (s *Store) CountMemories(ctx context.Context, ns int64, f store.MemoryFilter) (n int, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		where, args := memoriesWhere(f, ns)

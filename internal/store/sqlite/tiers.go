@@ -66,7 +66,7 @@ func (s *Store) endAll(ctx context.Context, tx *sql.Tx, ns int64, all []prunable
 	return seq, nil
 }
 
-// MemoryStats implements [store.KindMemories].
+// MemoryStats implements [store.Memories].
 func (s *Store) MemoryStats(ctx context.Context, ns int64, f store.MemoryFilter, shortTerm int) (store.MemoryStats, error) {
 	st := store.MemoryStats{ByType: map[string]int{}, ByKind: map[string]int{}}
 	err := s.view(ctx, func(tx *sql.Tx) error {
@@ -111,7 +111,7 @@ func countBy(ctx context.Context, tx *sql.Tx, into map[string]int, query string,
 	})
 }
 
-// PruneMemories implements [store.KindMemories].
+// PruneMemories implements [store.Memories].
 func (s *Store) PruneMemories(
 	ctx context.Context, ns int64, f store.MemoryFilter, p ragctx.PrunePolicy, dry bool, limit int,
 ) (ids []string, seq uint64, err error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// RecordUses implements [store.KindMemories].
+// RecordUses implements [store.Memories].
 func (s *Store) RecordUses(ctx context.Context, uses []store.Use) error {
 	err := s.write.doIn(ctx, noNamespaces, low, func(ctx context.Context, tx *sql.Tx) error {
 		put, err := tx.PrepareContext(ctx, `INSERT INTO uses (namespace, key, count, last)
