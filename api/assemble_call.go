@@ -78,7 +78,7 @@ func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []For
 		return AssembleCall{}, err
 	}
 	c.Request = assemble.Request{
-		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: assemble.Phase(o.Phase),
+		SystemPrompt: o.SystemPrompt, Messages: messages, Context: q, Phase: session.Phase(o.Phase),
 		Placement: assemble.Placement(o.Placement),
 		Tools:     o.Tools, ToolsTokens: o.ToolsTokens,
 		Budget: assemble.Budget{

@@ -52,7 +52,7 @@ func (e Sessions) Assemble(ctx context.Context, k session.Key, r SessionRequest)
 	window, fixed := r.Fixed(counter)
 	var out AssembledSession
 	out.Stages, err = e.Sessions().Views().View(ctx, k, view.ViewOptions{
-		Phase: stage.Phase(r.Phase), Budget: stage.Budget{Window: window, Fixed: fixed}, Used: r.Used,
+		Phase: r.Phase, Budget: stage.Budget{Window: window, Fixed: fixed}, Used: r.Used,
 		Compile: view.CompileOptions{Leaf: r.Leaf, Execution: r.Execution, Tokenizer: q.Tokenizer},
 	})
 	if err != nil {

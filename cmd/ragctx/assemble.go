@@ -13,6 +13,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
@@ -38,7 +39,7 @@ const assembleExample = `  ragctx assemble request.json
 // maxAssembleBytes bounds the input.
 const maxAssembleBytes = 32 << 20
 
-var phases = []string{string(assemble.Loop), string(assemble.Synthesis)}
+var phases = []string{string(session.PhaseLoop), string(session.PhaseSynthesis)}
 
 // callFlags describe the model call and the form of the output.
 type callFlags struct {

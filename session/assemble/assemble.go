@@ -17,15 +17,6 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Phase is the purpose of a model call.
-type Phase string
-
-// Phases.
-const (
-	Loop      Phase = "loop"      // to continue, with tools; the default
-	Synthesis Phase = "synthesis" // for the final answer, without tools and their cost
-)
-
 // Placement is the place of context in the call.
 type Placement string
 
@@ -89,7 +80,7 @@ type Request struct {
 	Costs []int
 	// Context is the query for context. An empty query stands for the newest instruction.
 	Context   ragctx.ContextQuery
-	Phase     Phase
+	Phase     session.Phase
 	Placement Placement
 	// Tools are tool definitions in the provider's format. ToolsTokens is their cost, if known.
 	Tools       []json.RawMessage
@@ -102,10 +93,11 @@ type Request struct {
 
 // Validate checks the fields that [ragctx.ContextQuery.Validate] does not check.
 func (r Request) Validate() error {
+	if err := r.Phase.Validate(); err != nil {
+		return err
+	}
 	b := r.Budget.withDefaults()
 	switch {
-	case r.Phase != "" && r.Phase != Loop && r.Phase != Synthesis:
-		return ragctx.Invalid("phase", "%q is unknown; use loop or synthesis", ragctx.Clip(string(r.Phase)))
 	case r.Placement != "" && r.Placement != Blocks && r.Placement != Prepend && r.Placement != Inline:
 		return ragctx.Invalid("placement", "%q is unknown; use blocks, prepend or inline", ragctx.Clip(string(r.Placement)))
 	case len(r.Messages) > MaxMessages:
@@ -187,7 +179,7 @@ func (r Request) newPlan(c ragctx.Counter) Plan {
 	if p.tools = r.ToolsTokens; p.tools == 0 {
 		p.tools = p.scale.Tools(r.Tools)
 	}
-	if r.Phase == Synthesis {
+	if r.Phase == session.PhaseSynthesis {
 		p.tools = 0
 	}
 	return p

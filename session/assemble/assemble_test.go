@@ -79,7 +79,7 @@ func TestWhatIsAsked(t *testing.T) {
 
 func TestTools(t *testing.T) {
 	tools := []json.RawMessage{[]byte(`{"name": "f"}`)} // 12 bytes and the frame
-	for phase, want := range map[assemble.Phase]int{assemble.Loop: 12 + session.ToolOverhead, assemble.Synthesis: 0} {
+	for phase, want := range map[session.Phase]int{session.PhaseLoop: 12 + session.ToolOverhead, session.PhaseSynthesis: 0} {
 		p := plan(t, assemble.Request{Tools: tools, Phase: phase})
 		if got := p.Compose(assemble.Part{}, assemble.Part{}).Budget.Tools; got != want {
 			t.Errorf("%s: %d tokens, want %d", phase, got, want)
@@ -117,7 +117,7 @@ func TestBudgetAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-z ]{0,40}`)
 		r := assemble.Request{
-			SystemPrompt: text.Draw(t, "system"), Phase: rapid.SampledFrom([]assemble.Phase{assemble.Loop, assemble.Synthesis}).Draw(t, "phase"),
+			SystemPrompt: text.Draw(t, "system"), Phase: rapid.SampledFrom([]session.Phase{session.PhaseLoop, session.PhaseSynthesis}).Draw(t, "phase"),
 			ToolsTokens: rapid.IntRange(0, 50).Draw(t, "tools"), Context: ragctx.ContextQuery{Query: "q", Spotlight: rapid.Bool().Draw(t, "spotlight")},
 			Budget: assemble.Budget{Window: rapid.IntRange(1, 2000).Draw(t, "window"), Reserve: rapid.IntRange(-1, 100).Draw(t, "reserve"), ContextShare: rapid.Float64Range(0, 1).Draw(t, "share")},
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/compact"
 	"github.com/ragctx/ragctx/session/stage"
 )
@@ -189,7 +190,7 @@ func TestTextsAreAddedOnce(t *testing.T) {
 	}}
 	p := pipe(t, crm)
 	s := &stage.State{Messages: []ragctx.Message{system("Be good."), user("yes"), user("yes")}}
-	for i, phase := range []stage.Phase{stage.Loop, stage.Loop, stage.Synthesis} {
+	for i, phase := range []session.Phase{session.PhaseLoop, session.PhaseLoop, session.PhaseSynthesis} {
 		s.Phase = phase
 		res := run(t, p, s)
 		if got := texts(res.Messages); got != "Be good. Account: Acme yes yes" || texts(s.Messages) != got {
@@ -290,7 +291,7 @@ func TestExtraStages(t *testing.T) {
 	if strings.Contains(saw, "Observations") {
 		t.Error("the stage at 5 sees observations")
 	}
-	s.Phase = stage.Synthesis
+	s.Phase = session.PhaseSynthesis
 	if run(t, p, s); runs != 2 {
 		t.Errorf("it ran %d times", runs)
 	}

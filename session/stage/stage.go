@@ -70,15 +70,6 @@ type Budget struct {
 	Window, Fixed int
 }
 
-// Phase is the purpose of a model call.
-type Phase string
-
-// Phases. Stages run in both.
-const (
-	Loop      Phase = "loop"      // to continue, with tools; the default
-	Synthesis Phase = "synthesis" // for the final answer
-)
-
 // Layer is the compression of a session. Layers exclude each other.
 type Layer string
 
@@ -99,7 +90,7 @@ type Scope struct{ Namespace, UserID, SessionID string }
 type State struct {
 	Scope
 
-	Phase Phase
+	Phase session.Phase
 	Layer Layer
 	// Messages are the input of the next run. A run does not store its result here; stages store
 	// lasting changes by Persist.

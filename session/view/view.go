@@ -14,7 +14,7 @@ import (
 
 // ViewOptions describe a model call.
 type ViewOptions struct {
-	Phase  stage.Phase
+	Phase  session.Phase
 	Budget stage.Budget
 	// Compile configures the input of the stages. Its limits apply to truncation if they are below
 	// the settings' limits. On a branch other than the session's leaf nothing is persisted.
@@ -25,10 +25,10 @@ type ViewOptions struct {
 }
 
 func (o ViewOptions) validate() error {
-	switch {
-	case o.Phase != "" && o.Phase != stage.Loop && o.Phase != stage.Synthesis:
-		return ragctx.Invalid("phase", "%q is unknown; use loop or synthesis", ragctx.Clip(string(o.Phase)))
-	case o.Used < 0 || o.Used > ragctx.MaxTokensLimit:
+	if err := o.Phase.Validate(); err != nil {
+		return err
+	}
+	if o.Used < 0 || o.Used > ragctx.MaxTokensLimit {
 		return ragctx.Invalid("used_tokens", "is %d; use 0 to %d", o.Used, ragctx.MaxTokensLimit)
 	}
 	for field, n := range map[string]int{"tokens": o.Budget.Tokens, "window": o.Budget.Window, "fixed": o.Budget.Fixed} {

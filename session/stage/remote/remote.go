@@ -26,6 +26,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/providers/remote"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/stage"
 )
 
@@ -79,7 +80,7 @@ type Request struct {
 	Stage     string           `json:"stage"`
 	RequestID string           `json:"request_id"`
 	Deadline  time.Time        `json:"deadline"`
-	Phase     stage.Phase      `json:"phase"`
+	Phase     session.Phase    `json:"phase"`
 	Namespace string           `json:"namespace,omitempty"`
 	UserID    string           `json:"user_id,omitempty"`
 	SessionID string           `json:"session_id,omitempty"`
@@ -190,7 +191,7 @@ func (s *Stage) request(ctx context.Context, id string, st *stage.State, message
 		timeout = max(deadline.Sub(s.opts.Now()), time.Millisecond)
 	}
 	body, err := json.Marshal(Request{
-		Event: EventStage, Stage: s.opts.Name, RequestID: id, Deadline: deadline.UTC(), Phase: cmp.Or(st.Phase, stage.Loop),
+		Event: EventStage, Stage: s.opts.Name, RequestID: id, Deadline: deadline.UTC(), Phase: cmp.Or(st.Phase, session.PhaseLoop),
 		Namespace: st.Namespace, UserID: st.UserID, SessionID: st.SessionID, Budget: Budget(b), Messages: messages,
 	})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/httpclient"
 	provider "github.com/ragctx/ragctx/providers/remote"
+	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/compact"
 	"github.com/ragctx/ragctx/session/stage"
 	"github.com/ragctx/ragctx/session/stage/remote"
@@ -84,12 +85,12 @@ func TestStage(t *testing.T) {
 	snapshot := ragctx.TextMessage(ragctx.RoleSystem, "Account: Acme")
 	for _, persist := range []bool{true, false} {
 		s := newStage(t, remote.Options{Priority: 5, Secret: secret, Persist: persist, NewID: func() string { return "r1" }}, func(w http.ResponseWriter, r remote.Request) {
-			if r.Event != remote.EventStage || r.Stage != "crm" || r.RequestID != "r1" || r.SessionID != "s" || r.Phase != stage.Synthesis || r.Budget.Tokens != 100 || r.Deadline.IsZero() {
+			if r.Event != remote.EventStage || r.Stage != "crm" || r.RequestID != "r1" || r.SessionID != "s" || r.Phase != session.PhaseSynthesis || r.Budget.Tokens != 100 || r.Deadline.IsZero() {
 				t.Errorf("asked %+v", r)
 			}
 			answer(w, append([]ragctx.Message{r.Messages[0], snapshot}, r.Messages[1:]...))
 		})
-		st := &stage.State{Scope: stage.Scope{SessionID: "s"}, Phase: stage.Synthesis, Messages: talk()}
+		st := &stage.State{Scope: stage.Scope{SessionID: "s"}, Phase: session.PhaseSynthesis, Messages: talk()}
 		res := run(t, s, st)
 		want := append([]ragctx.Message{talk()[0], snapshot}, talk()[1:]...)
 		if diff := cmp.Diff(want, res.Messages); diff != "" {
