@@ -64,7 +64,7 @@ go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
 step 'other modules'
 # The laboratories beside the main module build, and their tests run.
-for module in bench/vector bench/peers; do
+for module in bench/lab bench/vector bench/peers; do
   (cd "$module" && go mod tidy -diff && go vet ./... && go test -count=1 ./...)
 done
 

@@ -58,10 +58,10 @@ func TestLatency(t *testing.T) {
 		times = append(times, float64(i)/10)
 	}
 	want := Latency{Count: 1000, Min: 0.1, Mean: 50.05, P50: 50, P90: 90, P95: 95, P99: 99, P999: 99.9, Max: 100}
-	if d := cmp.Diff(want, latencyOf(times), cmpopts.EquateApprox(1e-12, 0)); d != "" {
+	if d := cmp.Diff(want, LatencyOf(times), cmpopts.EquateApprox(1e-12, 0)); d != "" {
 		t.Error(d)
 	}
-	if got := latencyOf(nil); got != (Latency{}) {
+	if got := LatencyOf(nil); got != (Latency{}) {
 		t.Errorf("no samples give %+v", got)
 	}
 }

@@ -50,9 +50,9 @@ type textGenerator struct {
 func (p textGenerator) word() string {
 	if p.rand.Float64() < topicShare {
 		n := min(int(p.rand.ExpFloat64()*topicWords/5), topicWords-1)
-		return syllables(commonWords + p.topic*topicWords + n)
+		return Word(commonWords + p.topic*topicWords + n)
 	}
-	return syllables(int(p.common.Uint64())) //nolint:gosec // below commonWords
+	return Word(int(p.common.Uint64())) //nolint:gosec // below commonWords
 }
 
 // phrase returns n words, the first with a capital letter.
@@ -72,4 +72,15 @@ func (p textGenerator) paragraph() string {
 		sentences[i] = p.phrase(6+p.rand.IntN(10)) + "."
 	}
 	return strings.Join(sentences, " ") + "\n"
+}
+
+// Word returns the n-th word of the generated vocabulary.
+func Word(n int) string {
+	var b strings.Builder
+	for {
+		b.WriteString([...]string{"ra", "te", "lon", "mi", "ster", "qua", "ving", "po", "des", "ner"}[n%10])
+		if n /= 10; n == 0 {
+			return b.String()
+		}
+	}
 }

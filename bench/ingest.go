@@ -252,11 +252,42 @@ func writtenBy(wanted float64, runs []*written) *Written {
 func writtenOf(wanted float64, w *written) *Written {
 	out := &Written{
 		Wanted: wanted, Documents: len(w.times), Chunks: w.chunks, Bytes: w.bytes, Failed: w.failed, Errors: w.errors,
-		Seconds: w.took.Seconds(), Latency: latencyOf(w.times),
+		Seconds: w.took.Seconds(), Latency: LatencyOf(w.times),
 	}
 	if s := out.Seconds; s > 0 {
 		out.DocumentsPerSecond, out.ChunksPerSecond, out.BytesPerSecond = float64(out.Documents)/s,
 			float64(out.Chunks)/s, float64(out.Bytes)/s
 	}
 	return out
+}
+
+// statusError is a response that is not a success.
+type statusError struct {
+	code int
+	text string
+}
+
+// Error implements error.
+func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
+
+// exchange sends a request and reads the whole response, so that the connection can be reused.
+func exchange(client *http.Client, req *http.Request) ([]byte, error) {
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
+		err = statusError{res.StatusCode, problem(answer)}
+	}
+	return answer, err
+}
+
+// errorClass returns the kind of an error from exchange.
+func errorClass(err error) string {
+	if answer, ok := errors.AsType[statusError](err); ok {
+		return fmt.Sprintf("status %d", answer.code)
+	}
+	return classOf(err)
 }

@@ -19,8 +19,8 @@ type Latency struct {
 	Max   float64 `json:"max"`
 }
 
-// latencyOf sorts and summarises times in milliseconds.
-func latencyOf(times []float64) Latency {
+// LatencyOf sorts and summarises times in milliseconds.
+func LatencyOf(times []float64) Latency {
 	if len(times) == 0 {
 		return Latency{}
 	}
@@ -111,7 +111,7 @@ func timelineOf(runs []run) (out []Moment) {
 		}
 		for i, b := range bins {
 			if len(b)+lost[i] > 0 {
-				l := latencyOf(b)
+				l := LatencyOf(b)
 				at := before + time.Duration(i)*width
 				out = append(out, Moment{n, at.Seconds(), l.Count, lost[i], l.P50, l.P99, l.Max})
 			}

@@ -1,13 +1,5 @@
 package bench
 
-import (
-	"encoding/json"
-	"fmt"
-	"io"
-
-	"github.com/ragctx/ragctx"
-)
-
 // Format identifies report files; Version is the version of their contents. Reports of other
 // versions are rejected.
 const (
@@ -193,46 +185,4 @@ func (r Report) succeeded() (n int) {
 		n += m.Succeeded
 	}
 	return n
-}
-
-// maxReport bounds the size of a report.
-const maxReport = 64 << 20
-
-// ReadReport reads a JSON report. It returns [ragctx.ErrInvalid] for another version.
-func ReadReport(in io.Reader) (Report, error) {
-	b, err := io.ReadAll(io.LimitReader(in, maxReport+1))
-	if err != nil {
-		return Report{}, err
-	}
-	if len(b) > maxReport {
-		return Report{}, ragctx.TooLarge("report", "is longer than %d bytes", maxReport)
-	}
-	var head struct {
-		Format  string
-		Version int
-		Loop    string
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return Report{}, ragctx.Invalid("report", "is not JSON as 'ragctx bench --json' writes it: %v", err)
-	}
-	switch {
-	case head.Format == "" && head.Loop != "":
-		return Report{}, ragctx.Invalid("report", "has version 1 and a single run, which is too few for a comparison; "+
-			"measure again with the older program and this one's bench")
-	case head.Format != Format:
-		return Report{}, ragctx.Invalid("report", "was not written by 'ragctx bench --json'")
-	case head.Version != Version:
-		return Report{}, ragctx.Invalid("report", "is of version %d, and this program reads version %d; measure "+
-			"again", head.Version, Version)
-	}
-	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		return r, ragctx.Invalid("report", "is damaged: %v", err)
-	}
-	for i, m := range r.Loads {
-		if len(m.Runs) == 0 || len(m.Runs) > MaxRepeat {
-			return r, ragctx.Invalid(fmt.Sprintf("report: loads[%d]", i), "has %d runs; use 1 to %d", len(m.Runs), MaxRepeat)
-		}
-	}
-	return r, nil
 }

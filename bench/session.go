@@ -155,7 +155,7 @@ func measured(l Load, runs []run) Measurement {
 	m.Seconds = took.Seconds()
 	m.count(all)
 	times := latencies(all, func(s sample) time.Duration { return s.took })
-	m.Latency = latencyOf(times)
+	m.Latency = LatencyOf(times)
 	m.Curve = curveOf(times)
 	m.Stages = stageLatencies(all)
 	m.splitByCache(all)
@@ -163,8 +163,8 @@ func measured(l Load, runs []run) Measurement {
 		m.PerSecond = float64(m.Succeeded) / took.Seconds()
 	}
 	if l.Rate > 0 {
-		sent := latencyOf(latencies(all, func(s sample) time.Duration { return s.sent }))
-		lateness := latencyOf(late)
+		sent := LatencyOf(latencies(all, func(s sample) time.Duration { return s.sent }))
+		lateness := LatencyOf(late)
 		m.Sent, m.Late = &sent, &lateness
 	}
 	if cpu > 0 {
@@ -204,13 +204,13 @@ func (m *Measurement) splitByCache(samples []sample) {
 		reported = reported || len(s.stages) > 0
 	}
 	if reported {
-		m.FromCache, m.Searched = new(latencyOf(cached)), new(latencyOf(searched))
+		m.FromCache, m.Searched = new(LatencyOf(cached)), new(LatencyOf(searched))
 	}
 }
 
 func figuresOf(r run) Figures {
 	times := latencies(r.samples, func(s sample) time.Duration { return s.took })
-	l := latencyOf(times)
+	l := LatencyOf(times)
 	f := Figures{P50: l.P50, P95: l.P95, P99: l.P99}
 	if r.took > 0 {
 		f.PerSecond = float64(l.Count) / r.took.Seconds()

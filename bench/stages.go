@@ -101,7 +101,7 @@ func stageLatencies(samples []sample) (out []StageLatency) {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	for _, name := range names {
-		out = append(out, StageLatency{name, latencyOf(times[name])})
+		out = append(out, StageLatency{name, LatencyOf(times[name])})
 	}
 	return out
 }

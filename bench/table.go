@@ -66,10 +66,10 @@ func facts(r Report) []fact {
 	if c := r.Recall; c != nil {
 		out = append(out, fact{"recall@10", fmt.Sprintf("%.3f (%.3f to %.3f with 95 %% confidence, of %d searches "+
 			"of the vector index compared with exact ones; median %s ms, exact %s ms)",
-			c.Value, c.Low, c.High, c.Samples, ms(c.P50MS), ms(c.ExactP50MS))})
+			c.Value, c.Low, c.High, c.Samples, Milliseconds(c.P50MS), Milliseconds(c.ExactP50MS))})
 	}
 	if low, high, ok := spread(r.Control); ok {
-		text := fmt.Sprintf("a fixed computation took %s to %s ms before the runs", ms(low), ms(high))
+		text := fmt.Sprintf("a fixed computation took %s to %s ms before the runs", Milliseconds(low), Milliseconds(high))
 		if high > steadyFactor*low {
 			text += ": the machine was NOT steady, so latencies include its other work; CPU time does so less"
 		}
@@ -98,8 +98,8 @@ func spread(all []float64) (low, high float64, ok bool) {
 
 func rates(w Written) string {
 	text := fmt.Sprintf("%.1f documents/s, %.0f chunks/s, %.2f MB/s (%d documents in %.1f s, p50 %s ms, p99 %s ms",
-		w.DocumentsPerSecond, w.ChunksPerSecond, w.BytesPerSecond/1e6, w.Documents, w.Seconds, ms(w.Latency.P50),
-		ms(w.Latency.P99))
+		w.DocumentsPerSecond, w.ChunksPerSecond, w.BytesPerSecond/1e6, w.Documents, w.Seconds, Milliseconds(w.Latency.P50),
+		Milliseconds(w.Latency.P99))
 	if w.CPU > 0 {
 		text += fmt.Sprintf(", %.3f ms of CPU time per chunk", w.CPU)
 	}
@@ -114,7 +114,7 @@ func writeLoads(w io.Writer, r Report) {
 	for _, m := range r.Loads {
 		l := m.Latency
 		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", m.Load, m.Requests, m.Failed, m.PerSecond,
-			ms(l.P50), ms(l.P95), ms(l.P99), tail(l), ms(l.Max), cpu(m.CPU), memory(m.Memory))
+			Milliseconds(l.P50), Milliseconds(l.P95), Milliseconds(l.P99), tail(l), Milliseconds(l.Max), cpu(m.CPU), memory(m.Memory))
 	}
 }
 
@@ -128,7 +128,7 @@ func writeStages(w io.Writer, r Report) {
 		name := m.Load.String()
 		for _, s := range m.Stages {
 			l := s.Latency
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", name, s.Name, ms(l.P50), ms(l.P95), ms(l.P99), tail(l), l.Count)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", name, s.Name, Milliseconds(l.P50), Milliseconds(l.P95), Milliseconds(l.P99), tail(l), l.Count)
 			name = ""
 		}
 	}
@@ -171,7 +171,7 @@ func remarks(m Measurement) (out []string) {
 		out = append(out, fmt.Sprintf("latency counts from when a request was due; from when it was sent p50 is %s "+
 			"ms, p99 %s ms, max %s ms. "+
 			"The load generator was late by p50 %s ms, p99 %s ms, max %s ms; %d requests waited as %d were under way",
-			ms(m.Sent.P50), ms(m.Sent.P99), ms(m.Sent.Max), ms(m.Late.P50), ms(m.Late.P99), ms(m.Late.Max), m.Waited, m.Clients))
+			Milliseconds(m.Sent.P50), Milliseconds(m.Sent.P99), Milliseconds(m.Sent.Max), Milliseconds(m.Late.P50), Milliseconds(m.Late.P99), Milliseconds(m.Late.Max), m.Waited, m.Clients))
 	}
 	if m.Own != nil {
 		out = append(out, fmt.Sprintf("written during the runs, %g documents/s wanted: %s", m.Own.Wanted, rates(*m.Own)))
@@ -193,15 +193,15 @@ func fromCacheRemark(m Measurement) string {
 		return "no answer came from the answer cache: every question was searched for"
 	}
 	text := fmt.Sprintf("%.1f %% of the answers came from the answer cache (p50 %s ms, p99 %s ms)",
-		100*float64(m.FromCache.Count)/float64(max(m.Succeeded, 1)), ms(m.FromCache.P50), ms(m.FromCache.P99))
+		100*float64(m.FromCache.Count)/float64(max(m.Succeeded, 1)), Milliseconds(m.FromCache.P50), Milliseconds(m.FromCache.P99))
 	if m.Searched.Count > 0 {
-		text += fmt.Sprintf("; the others were searched for (p50 %s ms, p99 %s ms)", ms(m.Searched.P50), ms(m.Searched.P99))
+		text += fmt.Sprintf("; the others were searched for (p50 %s ms, p99 %s ms)", Milliseconds(m.Searched.P50), Milliseconds(m.Searched.P99))
 	}
 	return text
 }
 
-// ms formats milliseconds with three significant digits.
-func ms(v float64) string {
+// Milliseconds formats milliseconds with three significant digits.
+func Milliseconds(v float64) string {
 	switch {
 	case v >= 100:
 		return fmt.Sprintf("%.0f", v)
@@ -219,14 +219,14 @@ func tail(l Latency) string {
 	if l.Count < leastTail {
 		return "-"
 	}
-	return ms(l.P999)
+	return Milliseconds(l.P999)
 }
 
 func cpu(c *CPU) string {
 	if c == nil {
 		return "-"
 	}
-	return ms(c.PerRequestMS)
+	return Milliseconds(c.PerRequestMS)
 }
 
 func memory(m *Memory) string {

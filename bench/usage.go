@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"io/fs"
@@ -35,6 +36,28 @@ func ProcessUsage(pid int) Usage {
 		}
 	})
 	return u
+}
+
+// kernelUnit is the kernel's unit of memory, in bytes.
+const kernelUnit = 1024
+
+// eachStatus calls see with each number in a process's status file.
+func eachStatus(proc string, see func(name string, v float64)) {
+	f, err := os.Open(filepath.Join(proc, "status")) //nolint:gosec // below /proc
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		name, rest, _ := strings.Cut(lines.Text(), ":")
+		fields := strings.Fields(rest)
+		if len(fields) == 0 {
+			continue
+		}
+		if v, err := strconv.ParseFloat(fields[0], 64); err == nil {
+			see(name, v)
+		}
+	}
 }
 
 // tick is the unit of process times. It is the same on all architectures that Go supports.

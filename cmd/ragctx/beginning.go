@@ -20,7 +20,7 @@ import (
 var creators = []string{
 	"serve", "mcp", "ingest", "remember", "memory import", "procedures edit", "sessions create", "sessions append",
 	"sessions import", "ledger publish", "ledger import",
-	"namespaces create", "keys create", "bench", "bench soak",
+	"namespaces create", "keys create", "bench",
 }
 
 // mayCreate reports whether a command may create a data directory.

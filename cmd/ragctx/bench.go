@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -39,9 +38,7 @@ type benchFlags struct {
 	seed                  uint64
 	recall                time.Duration
 
-	json, html, compare string
-	anyway              bool
-	failIfSlower        float64
+	json string
 }
 
 const benchHelp = `Bench measures how long answers take on your own data, or with --generate on made
@@ -64,15 +61,11 @@ HTTP too, but then clients and server share the processors.
 
 Queries come from a file, one per line or as JSON lines with a field "text".
 Without a file they are drawn from the documents' own titles and sentences, which
-are easier to answer than real questions; the report says so.
-
---compare tells whether this is slower or faster than what an earlier --json file
-says, from the runs of both, and --fail-if-slower makes that the exit status.`
+are easier to answer than real questions; the report says so.`
 
 const benchExample = `  ragctx bench --clients 1,2,4
-  ragctx bench --generate 20000 --rate 50,100 --ingest 10 --html report.html
-  ragctx bench --queries questions.txt --repeat 10 --json before.json
-  ragctx bench --queries questions.txt --repeat 10 --compare before.json --fail-if-slower 5`
+  ragctx bench --generate 20000 --rate 50,100 --ingest 10
+  ragctx bench --queries questions.txt --repeat 10 --json report.json`
 
 func newBench(env lookupEnv) *cobra.Command {
 	f := benchFlags{clients: []int{bench.DefaultClients}}
@@ -108,11 +101,6 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 1, "of the documents that are made up and of when requests are due")
 	flags.DurationVar(&f.recall, "recall-time", 2*time.Second, "how long to measure what the vector index finds; 0 does not")
 	flags.StringVar(&f.json, "json", "", `write the report as JSON to a file; "-" prints it in place of the table`)
-	flags.StringVar(&f.html, "html", "", "write the report as a page with charts to a file, which needs nothing else")
-	flags.StringVar(&f.compare, "compare", "", "compare with an earlier report, written by --json")
-	flags.BoolVar(&f.anyway, "compare-anyway", false, "compare also with a report of another setup")
-	flags.Float64Var(&f.failIfSlower, "fail-if-slower", 0, "exit with status 1 if a latency is shown to be slower by so many percent")
-	cmd.AddCommand(newSoak(env))
 	return cmd
 }
 
@@ -133,14 +121,10 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := f.check(cmd, s, texts); err != nil {
+	if err := f.check(s, texts); err != nil {
 		return asUsage(err)
 	}
 	if err := f.writable(); err != nil {
-		return err
-	}
-	old, err := f.older()
-	if err != nil {
 		return err
 	}
 	if f.generate > 0 {
@@ -156,7 +140,7 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	}
 	defer finish(c, &err)
 	m := measurement{
-		benchFlags: f, settings: s, old: old, client: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0),
+		benchFlags: f, settings: s, client: c, url: c.URL, pid: c.PID, cores: runtime.GOMAXPROCS(0),
 		progress: cmd.ErrOrStderr(),
 	}
 	if c.local != nil {
@@ -174,11 +158,11 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	if report.Loads == nil {
 		return err
 	}
-	return errors.Join(err, f.tell(cmd.OutOrStdout(), report, old))
+	return errors.Join(err, f.write(cmd.OutOrStdout(), report))
 }
 
 // check finds mistakes in the flags before the measurement starts.
-func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error {
+func (f benchFlags) check(s settings, texts []string) error {
 	if err := knownTokenizer(f.tokenizer); err != nil {
 		return err
 	}
@@ -197,10 +181,6 @@ func (f benchFlags) check(cmd *cobra.Command, s settings, texts []string) error 
 		return badUsage("--generate: fills a directory of its own; leave --server out")
 	case f.generate > 0 && s.origin["data"] == fromFlag:
 		return badUsage("--generate: fills a directory of its own; leave --data out")
-	case !(f.failIfSlower >= 0): // NaN, too
-		return badUsage("--fail-if-slower: is %v; use a percentage from 0", f.failIfSlower)
-	case cmd.Flags().Changed("fail-if-slower") && f.compare == "":
-		return badUsage("--fail-if-slower: needs --compare")
 	}
 	if err := bench.CheckLoads(bench.Options{Loads: f.loads(), Requests: f.requests, Duration: f.duration}); err != nil {
 		return err
@@ -277,23 +257,4 @@ func serveHere(ctx context.Context, env lookupEnv, eng *engine.Engine) (stop fun
 		_ = api.New(eng, api.Options{Log: slog.New(slog.DiscardHandler)}).Serve(ctx, ln)
 	}()
 	return func() { cancel(); <-done; back() }, "http://" + ln.Addr().String(), nil
-}
-
-// tell writes the requested reports, and compares them with an older one.
-func (f benchFlags) tell(stdout io.Writer, r bench.Report, old *bench.Report) error {
-	var c *bench.Comparison
-	if old != nil {
-		found, err := bench.Compare(*old, r, f.anyway)
-		if err != nil {
-			return errors.Join(err, f.write(stdout, r, nil))
-		}
-		c = &found
-	}
-	if err := f.write(stdout, r, c); err != nil || c == nil {
-		return err
-	}
-	if percent, what := c.SlowerBy(); f.failIfSlower > 0 && percent >= f.failIfSlower {
-		return fmt.Errorf("slower: %s takes %.1f %% more than in %s", what, percent, f.compare)
-	}
-	return nil
 }

@@ -32,7 +32,6 @@ type measurement struct {
 	benchFlags
 	settings
 
-	old      *bench.Report // to compare with; nil is none
 	client   *client
 	url      string
 	pid      int
@@ -70,11 +69,6 @@ func (m *measurement) measure(ctx context.Context, texts []string) (bench.Report
 	}
 	if err := m.takeStock(ctx, &o, texts); err != nil {
 		return bench.Report{}, err
-	}
-	if m.old != nil {
-		if err := bench.Comparable(*m.old, o, m.anyway); err != nil {
-			return bench.Report{}, err
-		}
 	}
 	r, err := bench.Run(ctx, o)
 	if filled != nil {

@@ -1,48 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ragctx/ragctx/bench"
 )
-
-// TestFailIfSlower ends with an error where a latency is shown to be slower by as
-// much, in whichever form the report is wanted.
-func TestFailIfSlower(t *testing.T) {
-	report := func(ms float64) *bench.Report {
-		r := bench.Report{Format: bench.Format, Version: bench.Version, Control: []float64{5, 5, 5, 5, 5}}
-		m := bench.Measurement{Load: bench.Load{Clients: 1}}
-		for i := range 5 {
-			v := ms * (1 + float64(i)/1000)
-			m.Runs = append(m.Runs, bench.Figures{P50: v, P99: 2 * v, PerSecond: 1000 / v})
-		}
-		r.Loads = append(r.Loads, m)
-		return &r
-	}
-	old, page := report(10), filepath.Join(t.TempDir(), "r.html")
-	for _, c := range []struct {
-		now, limit float64
-		fails      bool
-	}{{11, 5, true}, {11, 20, false}, {10.01, 0.01, false}, {9, 5, false}, {11, 0, false}} {
-		f := benchFlags{failIfSlower: c.limit, compare: "old.json", json: toStdout, html: page}
-		var out bytes.Buffer
-		err := f.tell(&out, *report(c.now), old)
-		if (err != nil) != c.fails || err != nil && !strings.Contains(err.Error(), "slower: p50 with 1 client takes 10.0 % more than in old.json") {
-			t.Errorf("%v ms, at most %v %%: %v", c.now, c.limit, err)
-		}
-		if !json.Valid(out.Bytes()) {
-			t.Errorf("not JSON alone: %s", out.Bytes())
-		}
-		if b, err := os.ReadFile(page); err != nil || !bytes.Contains(b, []byte("Compared with")) {
-			t.Errorf("no page: %v", err)
-		}
-	}
-}
 
 // TestLoads has each load with and without writing beside it, and the first with questions
 // that are repeated.

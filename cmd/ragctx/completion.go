@@ -56,7 +56,7 @@ var (
 var (
 	fileFlags = []string{
 		"config", "key-file", "ca-file", "tls-cert", "tls-key", "embed-key-file", "docs", "source", "strategy", "queries", "allow-path",
-		"bench json", "bench html", "bench compare", "sessions append messages",
+		"bench json", "sessions append messages",
 	}
 	dirFlags = []string{"data", "markdown", "out"}
 )

@@ -299,7 +299,7 @@ func TestUsageErrorsExit2(t *testing.T) {
 		"query x --max-results 0", "bench --clients 0", "bench --clients 5000", "bench --requests -5", "bench --warmup -1",
 		"bench --duration -1s", "bench --clients 1,x", "bench --rate 0", "bench --ingest 1,2,3", "bench --repeat 51", "bench --generate 0",
 		"bench --arrivals x", "bench --recall-time -1s", "bench --rate 5 --clients 1,2", "bench --generate 5 --server http://127.0.0.1:1",
-		"bench --generate 5 --data x", "bench --fail-if-slower 5", "bench --json", "eval", "ingest", "serve --addr x",
+		"bench --generate 5 --data x", "bench --json", "eval", "ingest", "serve --addr x",
 	} {
 		if r := ragctxIn(t.Context(), t, t.TempDir(), "", strings.Fields(line)...); r.code != exitUsage {
 			t.Errorf("%s: exit %d, %s", line, r.code, r.stderr)

@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+
+	"github.com/ragctx/ragctx/bench"
 )
 
 // TestRankTest compares with the definition: among all choices of the first sample's values, the share
@@ -106,14 +108,14 @@ func TestRatio(t *testing.T) {
 }
 
 // made returns a report of loads with 1, 2, … clients. Their runs vary by a share of their median.
-func made(seed uint64, loads, runs int, median, noise float64) Report {
+func made(seed uint64, loads, runs int, median, noise float64) bench.Report {
 	r := rand.New(rand.NewPCG(seed, 1))
-	rep := Report{Format: Format, Version: Version, Setup: Setup{Machine: "m", QueriesHash: "q"}}
+	rep := bench.Report{Format: bench.Format, Version: bench.Version, Setup: bench.Setup{Machine: "m", QueriesHash: "q"}}
 	for n := range loads {
-		m := Measurement{Load: Load{Clients: n + 1}}
+		m := bench.Measurement{Load: bench.Load{Clients: n + 1}}
 		for range runs {
 			v := median * math.Exp(noise*r.NormFloat64())
-			m.Runs = append(m.Runs, Figures{P50: v, P95: 2 * v, P99: 3 * v, PerSecond: 1000 / v})
+			m.Runs = append(m.Runs, bench.Figures{P50: v, P95: 2 * v, P99: 3 * v, PerSecond: 1000 / v})
 			rep.Control = append(rep.Control, 5*math.Exp(0.01*r.NormFloat64()))
 		}
 		rep.Loads = append(rep.Loads, m)
@@ -121,7 +123,7 @@ func made(seed uint64, loads, runs int, median, noise float64) Report {
 	return rep
 }
 
-func compared(t *testing.T, old, now Report) Comparison {
+func compared(t *testing.T, old, now bench.Report) Comparison {
 	t.Helper()
 	c, err := Compare(old, now, false)
 	if err != nil {
@@ -197,7 +199,7 @@ func TestCompare(t *testing.T) {
 // A report of many loads with many runs has more controls than a rank test can take.
 func TestCompareManyControls(t *testing.T) {
 	old, now := made(1, 1, 5, 10, 0.01), made(2, 1, 5, 10, 0.01)
-	old.Control, now.Control = make([]float64, 10_007), make([]float64, MaxRepeat+1)
+	old.Control, now.Control = make([]float64, 10_007), make([]float64, bench.MaxRepeat+1)
 	for i := range old.Control {
 		old.Control[i] = 5 + float64(i%7)/100
 	}
@@ -225,16 +227,6 @@ func TestCompareRefuses(t *testing.T) {
 	now.Loads[0].Rate = 5
 	if _, err := Compare(old, now, false); err == nil || !strings.Contains(err.Error(), "no load in common") {
 		t.Errorf("other loads: %v", err)
-	}
-	same := Options{Repeat: 5, Loads: []Load{{Clients: 1}}, Setup: old.Setup}
-	if old := newReport(same.withDefaults()); Comparable(Report{
-		Setup: old.Setup, Seconds: old.Seconds,
-		Loads: made(1, 1, 5, 10, 0).Loads,
-	}, same, false) != nil {
-		t.Error("what is the same is not comparable")
-	} else if err := Comparable(Report{Setup: old.Setup, Seconds: old.Seconds, Loads: now.Loads}, same,
-		true); err == nil || !strings.Contains(err.Error(), "no load in common") {
-		t.Errorf("other loads, before they are measured: %v", err)
 	}
 	// Text of an older report cannot control a terminal.
 	old.Setup.Machine = "m\x1b[2J"

@@ -1,11 +1,15 @@
-package bench
+package main
 
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
+
+	"github.com/ragctx/ragctx/bench"
 )
 
 // Unknown is the value of a missing figure of a [Reading].
@@ -36,15 +40,15 @@ type SoakReport struct {
 	Seconds float64 `json:"seconds"`
 	History bool    `json:"history"`
 	// Capacity is the rate of the closed loop, in operations per second; 0 if the rate was set.
-	Capacity   float64            `json:"capacity_per_second,omitempty"`
-	Rate       float64            `json:"rate"`       // operations due per second
-	Operations map[string]int64   `json:"operations"` // succeeded, by kind
-	Latency    map[string]Latency `json:"latency_ms"` // by kind, since an operation was due
-	All        Latency            `json:"all_ms"`     // all kinds except erasures, for which no caller waits
-	PerSecond  float64            `json:"per_second"`
-	Failed     int64              `json:"failed"`
-	Errors     map[string]int     `json:"errors,omitempty"` // by kind
-	Growth     []Growth           `json:"growth"`
+	Capacity   float64                  `json:"capacity_per_second,omitempty"`
+	Rate       float64                  `json:"rate"`       // operations due per second
+	Operations map[string]int64         `json:"operations"` // succeeded, by kind
+	Latency    map[string]bench.Latency `json:"latency_ms"` // by kind, since an operation was due
+	All        bench.Latency            `json:"all_ms"`     // all kinds except erasures, for which no caller waits
+	PerSecond  float64                  `json:"per_second"`
+	Failed     int64                    `json:"failed"`
+	Errors     map[string]int           `json:"errors,omitempty"` // by kind
+	Growth     []Growth                 `json:"growth"`
 	// Faults are the reasons why the soak failed; empty if it passed.
 	Faults   []string  `json:"faults,omitempty"`
 	Readings []Reading `json:"readings"`
@@ -99,14 +103,14 @@ var series = []struct {
 func (s *soak) report(readings []Reading) SoakReport {
 	r := SoakReport{
 		History: s.opts.History, Capacity: s.capacity, Rate: s.opts.Rate, Operations: make(map[string]int64),
-		Latency: make(map[string]Latency),
+		Latency: make(map[string]bench.Latency),
 		Failed:  s.failures.Load(), Errors: s.errors, Readings: readings,
 	}
 	for k := range s.counts {
 		name := operationKind(k).String()
-		r.Operations[name], r.Latency[name] = s.counts[k].Load(), latencyOf(s.took[k])
+		r.Operations[name], r.Latency[name] = s.counts[k].Load(), bench.LatencyOf(s.took[k])
 	}
-	r.All = latencyOf(slices.Concat(s.took[:eraseKind]...))
+	r.All = bench.LatencyOf(slices.Concat(s.took[:eraseKind]...))
 	if n := len(readings); n > 0 {
 		r.Seconds = readings[n-1].Seconds
 	}
@@ -232,7 +236,7 @@ func writeGrowth(w io.Writer, r SoakReport) error {
 	if r.Capacity > 0 {
 		fmt.Fprintf(w, "%.1f operations/s were due, of %.1f that the server can do\n", r.Rate, r.Capacity)
 	}
-	latency := func(what string, l Latency) {
+	latency := func(what string, l bench.Latency) {
 		if l.Count > 0 {
 			fmt.Fprintf(w, "%s: p50 %.1f ms, p99 %.1f ms (%.1f times), max %.1f ms\n", what, l.P50, l.P99, l.P99/l.P50, l.Max)
 		}
@@ -274,4 +278,16 @@ func shown(v, scale float64) string {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.1f", v/scale)
+}
+
+// kinds lists errors with their numbers.
+func kinds(errs map[string]int) string {
+	if len(errs) == 0 {
+		return ""
+	}
+	var out []string
+	for _, kind := range slices.Sorted(maps.Keys(errs)) {
+		out = append(out, fmt.Sprintf("%s: %d", kind, errs[kind]))
+	}
+	return " (" + strings.Join(out, ", ") + ")"
 }

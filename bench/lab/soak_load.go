@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"bytes"
@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ragctx/ragctx/bench"
 )
 
 // operationKind is a kind of operation in a soak.
@@ -83,12 +86,10 @@ func (w *worker) fill(ctx context.Context) error {
 func (w *worker) work(ctx context.Context, p *pace) {
 	var beside sync.WaitGroup
 	defer beside.Wait()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for ctx.Err() == nil {
 		due := time.Now()
 		if p != nil {
-			if due = p.next(); !sleepUntil(ctx, timer, due) {
+			if due = p.next(); !sleepUntil(ctx, due) {
 				return
 			}
 		}
@@ -237,19 +238,9 @@ func (w *worker) words(n int) string {
 	out := make([]string, n)
 	for i := range out {
 		k := int(w.rand.ExpFloat64() * 400)
-		out[i] = syllables(k % 5000)
+		out[i] = bench.Word(k % 5000)
 	}
 	return strings.Join(out, " ")
-}
-
-func syllables(n int) string {
-	var b strings.Builder
-	for {
-		b.WriteString([...]string{"ra", "te", "lon", "mi", "ster", "qua", "ving", "po", "des", "ner"}[n%10])
-		if n /= 10; n == 0 {
-			return b.String()
-		}
-	}
 }
 
 // statusError is a response that is not a success.
@@ -278,28 +269,37 @@ func (s *soak) send(ctx context.Context, method, path string, body any) error {
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	_, err = exchange(s.client, req)
+	res, err := s.client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	// The whole answer is read, so that the connection can be reused.
+	answer, err := io.ReadAll(res.Body)
+	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
+		err = statusError{res.StatusCode, string(answer)}
+	}
 	return err
 }
 
-// exchange sends a request and reads the whole response, so that the connection can be reused.
-func exchange(client *http.Client, req *http.Request) ([]byte, error) {
-	res, err := client.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err == nil && res.StatusCode >= http.StatusMultipleChoices {
-		err = statusError{res.StatusCode, problem(answer)}
-	}
-	return answer, err
-}
-
-// errorClass returns the kind of an error from exchange.
+// errorClass returns the kind of an error from send.
 func errorClass(err error) string {
 	if answer, ok := errors.AsType[statusError](err); ok {
 		return fmt.Sprintf("status %d", answer.code)
 	}
-	return classOf(err)
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return "timeout"
+	}
+	return "request failed"
+}
+
+// sleepUntil waits until the given time. It returns false if ctx ended first.
+func sleepUntil(ctx context.Context, at time.Time) bool {
+	select {
+	case <-time.After(time.Until(at)):
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
 }

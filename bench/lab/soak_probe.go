@@ -1,13 +1,13 @@
-package bench
+package main
 
 import (
-	"bufio"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
+
+	"github.com/ragctx/ragctx/bench"
 )
 
 // ProcessProbe returns a probe of a process on this machine and of its data directory; it uses
@@ -17,7 +17,7 @@ func ProcessProbe(pid int, dir string) func() Reading {
 	return func() Reading {
 		r := NewReading()
 		if pid != 0 {
-			readProcess(filepath.Join("/proc", strconv.Itoa(pid)), &r)
+			readProcess(pid, &r)
 		}
 		if pid == os.Getpid() {
 			var m runtime.MemStats
@@ -31,39 +31,17 @@ func ProcessProbe(pid int, dir string) func() Reading {
 	}
 }
 
-func readProcess(proc string, r *Reading) {
+// readProcess reads the figures of a process on this machine.
+func readProcess(pid int, r *Reading) {
+	proc := filepath.Join("/proc", strconv.Itoa(pid))
 	if open, err := os.ReadDir(filepath.Join(proc, "fd")); err == nil {
 		r.Files = float64(len(open))
 	}
-	eachStatus(proc, func(name string, v float64) {
-		switch name {
-		case "RssAnon":
-			r.Memory = v * kernelUnit
-		case "Threads":
-			r.Threads = v
-		}
-	})
-}
-
-// kernelUnit is the kernel's unit of memory, in bytes.
-const kernelUnit = 1024
-
-// eachStatus calls see with each number in a process's status file.
-func eachStatus(proc string, see func(name string, v float64)) {
-	f, err := os.Open(filepath.Join(proc, "status")) //nolint:gosec // below /proc
-	if err != nil {
-		return
+	if threads, err := os.ReadDir(filepath.Join(proc, "task")); err == nil {
+		r.Threads = float64(len(threads))
 	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		name, rest, _ := strings.Cut(lines.Text(), ":")
-		fields := strings.Fields(rest)
-		if len(fields) == 0 {
-			continue
-		}
-		if v, err := strconv.ParseFloat(fields[0], 64); err == nil {
-			see(name, v)
-		}
+	if u := bench.ProcessUsage(pid); u.Anon > 0 {
+		r.Memory = u.Anon
 	}
 }
 

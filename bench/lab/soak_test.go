@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
@@ -18,6 +19,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
+
+	"github.com/ragctx/ragctx/bench"
 )
 
 // TestFitLine recovers the line from which the points were generated.
@@ -118,7 +121,7 @@ func TestSoak(t *testing.T) {
 		reads := 0
 		ctx, cancel := context.WithCancel(t.Context())
 		r, err := RunSoak(ctx, SoakOptions{
-			URL: serve(t, server), Namespace: "n", Duration: time.Minute, Rate: 5000, Clients: 4, Pool: 20, History: history,
+			URL: serveTest(t, server), Namespace: "n", Duration: time.Minute, Rate: 5000, Clients: 4, Pool: 20, History: history,
 			Every: 10 * time.Millisecond,
 			Probe: func() Reading { reads++; r := NewReading(); r.Files = float64(reads); return r },
 			Progress: func(r Reading) {
@@ -160,7 +163,7 @@ func TestSoak(t *testing.T) {
 // TestSoakMeasures measures a server's capacity and uses a share of it.
 func TestSoakMeasures(t *testing.T) {
 	r, err := RunSoak(t.Context(), SoakOptions{
-		URL: serve(t, newStock()), Namespace: "n", Duration: 400 * time.Millisecond, Pool: 20, Every: 50 * time.Millisecond,
+		URL: serveTest(t, newStock()), Namespace: "n", Duration: 400 * time.Millisecond, Pool: 20, Every: 50 * time.Millisecond,
 	})
 	if err != nil || r.Capacity <= 0 || math.Abs(r.Rate-.7*r.Capacity) > 1e-6 {
 		t.Errorf("rate %v of %v, %v", r.Rate, r.Capacity, err)
@@ -185,7 +188,7 @@ func TestFaults(t *testing.T) {
 				{Name: "disk", Verdict: Growing},
 				{Name: "threads", Verdict: TooShort},
 			},
-			Latency: map[string]Latency{
+			Latency: map[string]bench.Latency{
 				"query": {Count: leastJudged, P50: 2, P99: 10},
 				"put":   {Count: leastJudged - 1, P50: 1, P99: 100},
 			},
@@ -196,7 +199,7 @@ func TestFaults(t *testing.T) {
 		"2 operations failed":     func(r *SoakReport) { r.Failed = 2 },
 		"memory: grows by":        func(r *SoakReport) { r.Growth[0].Verdict = Growing },
 		"the server fell behind":  func(r *SoakReport) { r.Seconds, r.Rate, r.PerSecond = 600, 60, 52 },
-		"query: p99 is 5.5 times": func(r *SoakReport) { r.Latency["query"] = Latency{Count: leastJudged, P50: 2, P99: 11} },
+		"query: p99 is 5.5 times": func(r *SoakReport) { r.Latency["query"] = bench.Latency{Count: leastJudged, P50: 2, P99: 11} },
 	} {
 		r := well()
 		change(&r)
@@ -205,7 +208,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if got := faults(SoakReport{Latency: map[string]Latency{"put": {Count: 1000, P50: 1, P99: 100}}}, 0); len(got) > 0 {
+	if got := faults(SoakReport{Latency: map[string]bench.Latency{"put": {Count: 1000, P50: 1, P99: 100}}}, 0); len(got) > 0 {
 		t.Errorf("not to be judged: %q", got)
 	}
 }
@@ -213,7 +216,7 @@ func TestFaults(t *testing.T) {
 func TestSoakInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := RunSoak(ctx, SoakOptions{
-		URL: serve(t, newStock()), Namespace: "n", Every: time.Millisecond, Pool: 4, Rate: 1000,
+		URL: serveTest(t, newStock()), Namespace: "n", Every: time.Millisecond, Pool: 4, Rate: 1000,
 		Progress: func(r Reading) {
 			if r.Operations > 2 {
 				cancel()
@@ -267,8 +270,8 @@ func TestSoakTable(t *testing.T) {
 	r := SoakReport{
 		Seconds: 60, Operations: map[string]int64{"query": 30}, PerSecond: .5, Failed: 1,
 		Errors:   map[string]int{"put status 503": 1},
-		Capacity: 1, Rate: .7, Latency: map[string]Latency{"query": {Count: 30, P50: 2, P99: 5, Max: 9}},
-		All: Latency{Count: 31, P50: 2, P99: 6, Max: 9}, Faults: []string{"1 operations failed"},
+		Capacity: 1, Rate: .7, Latency: map[string]bench.Latency{"query": {Count: 30, P50: 2, P99: 5, Max: 9}},
+		All: bench.Latency{Count: 31, P50: 2, P99: 6, Max: 9}, Faults: []string{"1 operations failed"},
 		Growth: []Growth{{"memory", "MiB", 100, 2.5, 1, Steady}, {"open files", "", 30, 60, 1, Growing}},
 	}
 	for i := range 7 {
@@ -297,4 +300,11 @@ FAULT 1 operations failed
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}
+}
+
+func serveTest(t *testing.T, h http.Handler) string {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
 }

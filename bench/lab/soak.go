@@ -1,16 +1,18 @@
-package bench
+package main
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/bench"
 )
 
 // Defaults of [SoakOptions].
@@ -37,7 +39,7 @@ type SoakOptions struct {
 	// MaxTail is the largest allowed ratio of p99 to p50 of each kind of operation; 0 does not
 	// check it.
 	MaxTail float64
-	// Clients is the number of concurrent clients; 0 is [DefaultClients].
+	// Clients is the number of concurrent clients; 0 is [bench.DefaultClients].
 	Clients int
 	// Pool is the approximate number of live documents, memories and turns each; 0 is
 	// [DefaultSoakPool].
@@ -52,7 +54,7 @@ type SoakOptions struct {
 	Probe func() Reading
 	// Progress receives each reading; may be nil.
 	Progress func(Reading)
-	Timeout  time.Duration // of one request; 0 is [DefaultTimeout]
+	Timeout  time.Duration // of one request; 0 is [bench.DefaultTimeout]
 	// Seed of the operations; 0 draws one. It is part of turn ids, which cannot be used again after
 	// their deletion.
 	Seed uint64
@@ -66,7 +68,7 @@ func (o SoakOptions) withDefaults() SoakOptions {
 	}
 	or(&o.Duration, DefaultSoakDuration)
 	or(&o.Every, DefaultSoakEvery)
-	or(&o.Timeout, DefaultTimeout)
+	or(&o.Timeout, bench.DefaultTimeout)
 	if o.Namespace == "" {
 		o.Namespace = "soak"
 	}
@@ -74,7 +76,7 @@ func (o SoakOptions) withDefaults() SoakOptions {
 		o.Share = DefaultSoakShare
 	}
 	if o.Clients == 0 {
-		o.Clients = DefaultClients
+		o.Clients = bench.DefaultClients
 	}
 	if o.Pool == 0 {
 		o.Pool = DefaultSoakPool
@@ -104,10 +106,16 @@ func (o SoakOptions) validate() error {
 	case o.Every < 0:
 		return ragctx.Invalid("every", "is %v; it cannot be negative", o.Every)
 	}
-	return Options{
-		URL: o.URL, Queries: make([]ragctx.ContextQuery, 1), Loads: []Load{{Clients: o.Clients}}, Repeat: 1,
-		Duration: o.Duration, Timeout: o.Timeout,
-	}.validate()
+	u, err := url.Parse(o.URL)
+	switch {
+	case err != nil || u.Host == "":
+		return ragctx.Invalid("url", "%q is not a server; use one like http://127.0.0.1:7700", ragctx.Clip(o.URL))
+	case o.Clients < 1 || o.Clients > bench.MaxClients:
+		return ragctx.Invalid("clients", "is %d; use 1 to %d", o.Clients, bench.MaxClients)
+	case o.Duration < 0:
+		return ragctx.Invalid("duration", "is %v; it cannot be negative", o.Duration)
+	}
+	return nil
 }
 
 // soak is the state of one run.
@@ -136,7 +144,7 @@ func RunSoak(ctx context.Context, o SoakOptions) (SoakReport, error) {
 	}
 	s := &soak{
 		opts: o, base: strings.TrimRight(o.URL, "/"), errors: make(map[string]int),
-		client: newClient(o.Clients, o.Timeout),
+		client: &http.Client{Timeout: o.Timeout, Transport: &http.Transport{MaxIdleConnsPerHost: o.Clients}},
 	}
 	defer s.client.CloseIdleConnections()
 	if err := s.fill(ctx); err != nil {
@@ -266,7 +274,7 @@ func (s *soak) succeeded(kind operationKind, took time.Duration) {
 	s.counts[kind].Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.took[kind] = append(s.took[kind], millis(took))
+	s.took[kind] = append(s.took[kind], float64(took)/float64(time.Millisecond))
 }
 
 func (s *soak) newWorker(n int) *worker {

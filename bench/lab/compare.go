@@ -1,4 +1,4 @@
-package bench
+package main
 
 import (
 	"fmt"
@@ -8,12 +8,14 @@ import (
 	"unicode"
 
 	"github.com/ragctx/ragctx"
+
+	"github.com/ragctx/ragctx/bench"
 )
 
 // Comparison is the difference between a report and an older one.
 type Comparison struct {
 	// Old is the setup of the older report.
-	Old Setup `json:"old"`
+	Old bench.Setup `json:"old"`
 	// Differences lists the settings in which the two reports differ.
 	Differences []string `json:"differences,omitempty"`
 	// Control is the change of the fixed computation, and so of the machine itself.
@@ -64,37 +66,37 @@ const (
 // comparedMetrics are the figures that are compared.
 var comparedMetrics = []struct {
 	name string
-	of   func(Figures) float64
+	of   func(bench.Figures) float64
 	more Outcome // outcome if the figure is larger in the newer report
 	// open says that the figure has a meaning in an open loop. Throughput has none: there it is the
 	// requested rate.
 	open bool
 }{
-	{"p50", func(f Figures) float64 { return f.P50 }, Slower, true},
-	{"p99", func(f Figures) float64 { return f.P99 }, Slower, true},
-	{"per second", func(f Figures) float64 { return f.PerSecond }, Faster, false},
-	{"cpu", func(f Figures) float64 { return f.CPU }, Slower, true},
+	{"p50", func(f bench.Figures) float64 { return f.P50 }, Slower, true},
+	{"p99", func(f bench.Figures) float64 { return f.P99 }, Slower, true},
+	{"per second", func(f bench.Figures) float64 { return f.PerSecond }, Faster, false},
+	{"cpu", func(f bench.Figures) float64 { return f.CPU }, Slower, true},
 }
 
 // Compare compares the runs of two reports load by load, which separates changes of the program
 // from differences between runs. It cannot separate them from differences of the setup. If the
 // setups differ, Compare returns [ragctx.ErrInvalid] unless anyway is set.
-func Compare(old, now Report, anyway bool) (Comparison, error) {
+func Compare(old, now bench.Report, anyway bool) (Comparison, error) {
 	c := Comparison{Old: old.Setup, Differences: differences(old, now)}
 	if len(c.Differences) > 0 && !anyway {
 		return c, differ(c.Differences)
 	}
-	var pairs [][2]Measurement
+	var pairs [][2]bench.Measurement
 	for _, m := range now.Loads {
-		i := slices.IndexFunc(old.Loads, func(o Measurement) bool { return o.Load == m.Load })
+		i := slices.IndexFunc(old.Loads, func(o bench.Measurement) bool { return o.Load == m.Load })
 		if i < 0 {
 			c.Unmatched = append(c.Unmatched, m.Load.String())
 			continue
 		}
-		pairs = append(pairs, [2]Measurement{old.Loads[i], m})
+		pairs = append(pairs, [2]bench.Measurement{old.Loads[i], m})
 	}
 	for _, m := range old.Loads {
-		if !slices.ContainsFunc(now.Loads, func(n Measurement) bool { return n.Load == m.Load }) {
+		if !slices.ContainsFunc(now.Loads, func(n bench.Measurement) bool { return n.Load == m.Load }) {
 			c.Unmatched = append(c.Unmatched, m.Load.String())
 		}
 	}
@@ -125,36 +127,23 @@ func Compare(old, now Report, anyway bool) (Comparison, error) {
 	return c, nil
 }
 
-// Comparable checks before a run whether its report can be compared with an older one; anyway is as
-// for [Compare].
-func Comparable(old Report, o Options, anyway bool) error {
-	o = o.withDefaults()
-	if found := differences(old, newReport(o)); len(found) > 0 && !anyway {
-		return differ(found)
-	}
-	if !slices.ContainsFunc(old.Loads, func(m Measurement) bool { return slices.Contains(o.Loads, m.Load) }) {
-		return errNothingCommon()
-	}
-	return nil
-}
-
 func errNothingCommon() error {
-	return ragctx.Invalid("compare", "the reports have no load in common; ask with the same --clients, --rate "+
-		"and --ingest")
+	return ragctx.Invalid("compare", "the reports have no load in common; run ragctx bench with the same "+
+		"--clients, --rate and --ingest")
 }
 
 func differ(differences []string) error {
 	return ragctx.Invalid("compare", "the setups of the reports differ, so a comparison would mean little: "+
-		"%s; use the same setup, or --compare-anyway", strings.Join(differences, "; "))
+		"%s; use the same setup, or -anyway", strings.Join(differences, "; "))
 }
 
 // place returns the position of a change's load, for sorting.
-func place(pairs [][2]Measurement, c Change) int {
-	return slices.IndexFunc(pairs, func(p [2]Measurement) bool { return p[1].Load.String() == c.Load })
+func place(pairs [][2]bench.Measurement, c Change) int {
+	return slices.IndexFunc(pairs, func(p [2]bench.Measurement) bool { return p[1].Load.String() == c.Load })
 }
 
 // figures returns one figure of each run.
-func figures(m Measurement, of func(Figures) float64) []float64 {
+func figures(m bench.Measurement, of func(bench.Figures) float64) []float64 {
 	out := make([]float64, len(m.Runs))
 	for i, f := range m.Runs {
 		out[i] = of(f)
@@ -220,12 +209,12 @@ func judge(changes []Change, more Outcome) {
 // number.
 func thin(values []float64) []float64 {
 	n := len(values)
-	if n <= MaxRepeat {
+	if n <= bench.MaxRepeat {
 		return values
 	}
-	out := make([]float64, MaxRepeat)
+	out := make([]float64, bench.MaxRepeat)
 	for i := range out {
-		out[i] = median(values[i*n/MaxRepeat : (i+1)*n/MaxRepeat])
+		out[i] = median(values[i*n/bench.MaxRepeat : (i+1)*n/bench.MaxRepeat])
 	}
 	return out
 }
@@ -237,7 +226,7 @@ func median(values []float64) float64 {
 }
 
 // differences lists the settings in which two reports differ, except the program and the time.
-func differences(old, now Report) (out []string) {
+func differences(old, now bench.Report) (out []string) {
 	a, b := old.Setup, now.Setup
 	for _, f := range []struct {
 		name     string

@@ -1,10 +1,12 @@
-package bench
+package main
 
 import (
 	"fmt"
 	"html/template"
 	"math"
 	"slices"
+
+	"github.com/ragctx/ragctx/bench"
 )
 
 // chart is one chart of the HTML report.
@@ -35,7 +37,7 @@ func legendOf(curves []curve) (out []legend) {
 }
 
 // charts returns the charts of a report.
-func charts(r Report) (out []chart) {
+func charts(r bench.Report) (out []chart) {
 	out = append(out, percentiles(r))
 	out = append(out, waitingChart(r)...)
 	out = append(out, byLoad(r)...)
@@ -69,11 +71,11 @@ const (
 )
 
 // percentiles draws each load's latencies from the median to the slowest.
-func percentiles(r Report) chart {
+func percentiles(r bench.Report) chart {
 	var curves []curve
 	deepest := 2.0
 	for _, m := range r.Loads {
-		c := curve{name: m.Load.String(), colour: colourOf(r, m.Load), dashed: m.Ingest != (Ingest{})}
+		c := curve{name: m.Load.String(), colour: colourOf(r, m.Load), dashed: m.Ingest != (bench.Ingest{})}
 		for _, p := range m.Curve {
 			depth := -math.Log10(1 - p.Percent/100)
 			deepest = max(deepest, depth)
@@ -91,11 +93,11 @@ func percentiles(r Report) chart {
 }
 
 // colourOf returns the colour of a load, which is the same with and without an ingest.
-func colourOf(r Report, l Load) int {
-	l.Ingest = Ingest{}
-	var seen []Load
+func colourOf(r bench.Report, l bench.Load) int {
+	l.Ingest = bench.Ingest{}
+	var seen []bench.Load
 	for _, o := range r.Loads {
-		if o.Ingest = (Ingest{}); !slices.Contains(seen, o.Load) {
+		if o.Ingest = (bench.Ingest{}); !slices.Contains(seen, o.Load) {
 			seen = append(seen, o.Load)
 		}
 	}
@@ -113,8 +115,8 @@ func percentAxis(deepest float64) axis {
 }
 
 // waitingChart compares latency since due with latency since sent, for the last open loop.
-func waitingChart(r Report) []chart {
-	var last *Measurement
+func waitingChart(r bench.Report) []chart {
+	var last *bench.Measurement
 	for i, m := range r.Loads {
 		if m.Sent != nil && m.Sent.Count > 0 && len(m.Curve) > 0 {
 			last = &r.Loads[i]
@@ -138,7 +140,7 @@ func waitingChart(r Report) []chart {
 }
 
 // sentCurve returns the latencies that a load generator shows that counts only from sending.
-func sentCurve(l Latency) (out [][2]float64) {
+func sentCurve(l bench.Latency) (out [][2]float64) {
 	for _, p := range []struct{ percent, ms float64 }{
 		{0, l.Min},
 		{50, l.P50},
@@ -155,10 +157,10 @@ func sentCurve(l Latency) (out [][2]float64) {
 }
 
 // byLoad draws throughput and latency against the load, if there are several loads of a kind.
-func byLoad(r Report) (out []chart) {
+func byLoad(r bench.Report) (out []chart) {
 	for _, open := range []bool{false, true} {
 		for _, ingest := range ingests(r) {
-			var of []Measurement
+			var of []bench.Measurement
 			for _, m := range r.Loads {
 				if m.Ingest == ingest && m.Rate > 0 == open && !m.Repeated {
 					of = append(of, m)
@@ -172,7 +174,7 @@ func byLoad(r Report) (out []chart) {
 	return out
 }
 
-func ingests(r Report) (out []Ingest) {
+func ingests(r bench.Report) (out []bench.Ingest) {
 	for _, m := range r.Loads {
 		if !slices.Contains(out, m.Ingest) {
 			out = append(out, m.Ingest)
@@ -181,16 +183,16 @@ func ingests(r Report) (out []Ingest) {
 	return out
 }
 
-func growth(of []Measurement, open bool, ingest Ingest) []chart {
-	along, beside := func(m Measurement) float64 { return float64(m.Clients) }, ""
+func growth(of []bench.Measurement, open bool, ingest bench.Ingest) []chart {
+	along, beside := func(m bench.Measurement) float64 { return float64(m.Clients) }, ""
 	x := axis{label: "clients", low: math.Inf(1)}
 	if open {
-		x.label, along = "requests due per second", func(m Measurement) float64 { return m.Rate }
+		x.label, along = "requests due per second", func(m bench.Measurement) float64 { return m.Rate }
 	}
-	if ingest != (Ingest{}) {
+	if ingest != (bench.Ingest{}) {
 		beside = ", beside an ingest"
 	}
-	slices.SortStableFunc(of, func(a, b Measurement) int { return int(math.Copysign(1, along(a)-along(b))) })
+	slices.SortStableFunc(of, func(a, b bench.Measurement) int { return int(math.Copysign(1, along(a)-along(b))) })
 	curves := []curve{{name: "p50", colour: 0}, {name: "p95", colour: 1}, {name: "p99", colour: 2}}
 	rate := curve{name: "requests per second", colour: 3}
 	for _, m := range of {
@@ -220,7 +222,7 @@ func growth(of []Measurement, open bool, ingest Ingest) []chart {
 const leastP99 = 100
 
 // timeChart draws the latencies of a load over time.
-func timeChart(m Measurement) chart {
+func timeChart(m bench.Measurement) chart {
 	half, slow, worst := curve{name: "p50", colour: 0}, curve{name: "p99", colour: 2},
 		curve{name: "slowest", colour: 1, dots: true}
 	var rules []float64
