@@ -60,7 +60,7 @@ func TestAssembleOverHTTP(t *testing.T) {
 		t.Error("an equal request has another context")
 	}
 	// The client says the same.
-	said, err := SaidOf([]ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "how do I roll back a deployment?")})
+	said, err := saidOf([]ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "how do I roll back a deployment?")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ import (
 
 const auditPath = "/v1/audit"
 
-// AuditPage is a page of the audit log.
-type AuditPage struct {
+// auditPage is a page of the audit log.
+type auditPage struct {
 	Entries    []store.AuditEntry `json:"entries" nullable:"false" doc:"newest first"`
 	NextCursor string             `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
@@ -33,7 +33,7 @@ type auditInput struct {
 	Cursor    string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-type auditOutput struct{ Body AuditPage }
+type auditOutput struct{ Body auditPage }
 
 type auditCursor struct {
 	Before int64 `json:"before"`
@@ -59,7 +59,7 @@ func (s *Server) auditRoutes() {
 		if err != nil {
 			return nil, err
 		}
-		page := AuditPage{Entries: found}
+		page := auditPage{Entries: found}
 		if len(found) == in.Limit {
 			page.NextCursor = encodeCursor(auditCursor{found[len(found)-1].Seq})
 		}
@@ -162,7 +162,7 @@ func (c *Client) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.Aud
 	if f.Before != 0 {
 		q.Set("cursor", encodeCursor(auditCursor{f.Before}))
 	}
-	var page AuditPage
+	var page auditPage
 	err := c.do(ctx, http.MethodGet, auditPath, q, nil, &page)
 	return page.Entries, err
 }

@@ -281,8 +281,8 @@ func TestErasureForgetsNames(t *testing.T) {
 	for _, what := range []string{"documents/" + long, "documents/" + mark + "-1", "documents/" + mark + "-2", "users/ada"} {
 		ok(f.call(t, "DELETE", "/v1/"+what+"?erase=true", "", key))
 	}
-	jobs := into[JobPage](t, f.call(t, "GET", "/v1/jobs", "", key), 200)
-	items := into[JobItemPage](t, f.call(t, "GET", "/v1/jobs/"+jobs.Jobs[0].ID+"/items", "", key), 200)
+	jobs := into[jobPage](t, f.call(t, "GET", "/v1/jobs", "", key), 200)
+	items := into[jobItemPage](t, f.call(t, "GET", "/v1/jobs/"+jobs.Jobs[0].ID+"/items", "", key), 200)
 	if len(items.Items) != 3 || items.Items[0].State != store.ItemDone || items.Items[2].Key != "other" {
 		t.Errorf("%+v", items)
 	}

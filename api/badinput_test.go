@@ -182,7 +182,7 @@ func TestBadValues(t *testing.T) {
 // TestOtherErrors checks what is no fault of a value.
 func TestOtherErrors(t *testing.T) {
 	f := start(t, Options{MaxBodyBytes: 1000})
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/a?namespace=n", `{"text":"one","root":"/x"}`), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/a?namespace=n", `{"text":"one","root":"/x"}`), 201)
 	into[map[string]any](t, f.call(t, "POST", "/v1/turns", `{"id":"t","prompt":"one"}`), 201)
 	for _, tc := range []struct {
 		method, path, body, code string

@@ -76,8 +76,8 @@ func (s *Sizes) options() ragctx.ChunkSizes {
 	return ragctx.ChunkSizes{TargetChars: s.Target, MaxChars: s.Max}
 }
 
-// BulkOptions is the form part named options.
-type BulkOptions struct {
+// bulkOptions is the form part named options.
+type bulkOptions struct {
 	Prefix string   `json:"prefix,omitempty" maxLength:"512" example:"handbook/"`
 	Tags   []string `json:"tags,omitempty" maxItems:"64" doc:"tags of every document"`
 	Root   string   `json:"root,omitempty" doc:"source that the documents were ingested from"`
@@ -130,7 +130,7 @@ func (s *Server) bulkRoutes() {
 	// With a schema, huma would read the whole body.
 	lines.Schema = s.schemaOf(reflect.TypeFor[BulkLine]())
 	form.Schema = &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{
-		"options": s.schemaOf(reflect.TypeFor[BulkOptions]()),
+		"options": s.schemaOf(reflect.TypeFor[bulkOptions]()),
 		"file":    {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
 	}}
 }

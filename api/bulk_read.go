@@ -148,7 +148,7 @@ func (l BulkLine) document() ragctx.Document {
 // spoolForm reads the files of a form.
 func (s *Server) spoolForm(ctx context.Context, sp *engine.DocumentQueue, body io.Reader, boundary string) error {
 	form := multipart.NewReader(body, boundary)
-	var o BulkOptions
+	var o bulkOptions
 	for n := 0; ; {
 		part, err := form.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -189,7 +189,7 @@ func partNames(p *multipart.Part) (field, file string, isFile bool) {
 	return params["name"], file, isFile
 }
 
-func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
+func (s *Server) readOptions(part io.Reader, o *bulkOptions) error {
 	const limit = 1 << 20
 	b, err := io.ReadAll(io.LimitReader(part, limit+1))
 	switch {
@@ -198,7 +198,7 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 	case len(b) > limit:
 		return badForm("has options of more than %d bytes", limit)
 	}
-	faults, serr := checkJSON(b, s.schemaOf(reflect.TypeFor[BulkOptions]()), s.api.OpenAPI().Components.Schemas)
+	faults, serr := checkJSON(b, s.schemaOf(reflect.TypeFor[bulkOptions]()), s.api.OpenAPI().Components.Schemas)
 	if serr != nil {
 		faults = []Fault{serr.Fault}
 	}
@@ -216,7 +216,7 @@ func (s *Server) readOptions(part io.Reader, o *BulkOptions) error {
 
 // spoolFile reads a file after n items and returns the new number of items.
 func (s *Server) spoolFile(ctx context.Context, sp *engine.DocumentQueue, n int, name string,
-	part *multipart.Part, o BulkOptions,
+	part *multipart.Part, o bulkOptions,
 ) (int, error) {
 	memory := s.bodies.reserve(putDocuments)
 	defer memory.release()

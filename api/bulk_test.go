@@ -49,7 +49,7 @@ func (f *fixture) jobs(t *testing.T) []engine.Job {
 // TestBulkLines: a mistake in a line is that line's, and says where it is.
 func TestBulkLines(t *testing.T) {
 	f := start(t, Options{MaxBodyBytes: 10_000})
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/gone?namespace=n", `{"text":"old"}`), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/gone?namespace=n", `{"text":"old"}`), 201)
 	long := strings.Repeat("x", 20_000)
 	var body strings.Builder
 	for i := range 200 {
@@ -75,7 +75,7 @@ func TestBulkLines(t *testing.T) {
 		t.Errorf("Location %q", a.header.Get("Location"))
 	}
 	var got []string
-	for _, i := range into[JobItemPage](t, f.call(t, "GET", "/v1/jobs/"+j.ID+"/items?state=failed", ""), 200).Items {
+	for _, i := range into[jobItemPage](t, f.call(t, "GET", "/v1/jobs/"+j.ID+"/items?state=failed", ""), 200).Items {
 		got = append(got, fmt.Sprintf("%d %s %s: %s", i.N, i.Key, i.Field, i.Error))
 	}
 	for k, wanted := range []string{
@@ -273,7 +273,7 @@ func TestBulkBodyBreaksOff(t *testing.T) {
 	if len(f.jobs(t)) > 0 || len(f.ids(t, "")) > 0 {
 		t.Error("something is left")
 	}
-	if names := into[NamespacePage](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) > 0 {
+	if names := into[namespacePage](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) > 0 {
 		t.Errorf("namespaces %v", names)
 	}
 }
@@ -309,7 +309,7 @@ func TestJobRoutes(t *testing.T) {
 	}
 	var ids []string
 	for cursor := ""; ; {
-		page := into[JobPage](t, f.call(t, "GET", "/v1/jobs?limit=2&cursor="+cursor, ""), 200)
+		page := into[jobPage](t, f.call(t, "GET", "/v1/jobs?limit=2&cursor="+cursor, ""), 200)
 		for _, j := range page.Jobs {
 			ids = append(ids, j.ID)
 		}
@@ -320,10 +320,10 @@ func TestJobRoutes(t *testing.T) {
 	if len(ids) != 4 || ids[3] != j.ID {
 		t.Errorf("%v", ids)
 	}
-	if page := into[JobPage](t, f.call(t, "GET", "/v1/jobs?namespace=n&state=done", ""), 200); len(page.Jobs) != 1 {
+	if page := into[jobPage](t, f.call(t, "GET", "/v1/jobs?namespace=n&state=done", ""), 200); len(page.Jobs) != 1 {
 		t.Errorf("%+v", page)
 	}
-	items := into[JobItemPage](t, f.call(t, "GET", "/v1/jobs/"+j.ID+"/items?limit=1", ""), 200)
+	items := into[jobItemPage](t, f.call(t, "GET", "/v1/jobs/"+j.ID+"/items?limit=1", ""), 200)
 	if len(items.Items) != 1 || items.Items[0].Status != store.Created || items.NextCursor == "" {
 		t.Errorf("%+v", items)
 	}

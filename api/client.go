@@ -134,8 +134,8 @@ func (c *Client) PutDocument(ctx context.Context, namespace string, d ragctx.Doc
 	if err := ragctx.ValidText("text", d.Text); err != nil {
 		return store.Put{}, err
 	}
-	var put DocumentPut
-	err := c.do(ctx, http.MethodPut, documentPath(d.ExternalID), in(namespace), DocumentRequest{
+	var put documentPut
+	err := c.do(ctx, http.MethodPut, documentPath(d.ExternalID), in(namespace), documentRequest{
 		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags, Metadata: d.Metadata,
 		Occurred: d.Occurred, Chunk: SizesOf(d.Chunk), Root: root,
 	}, &put)
@@ -158,7 +158,7 @@ func (c *Client) ListDocuments(ctx context.Context, namespace string, o store.Li
 	if o.After != "" {
 		q.Set("cursor", encodeCursor(documentCursor{o.After}))
 	}
-	var page DocumentPage
+	var page documentPage
 	err := c.do(ctx, http.MethodGet, "/v1/documents", q, nil, &page)
 	found := make([]store.Document, len(page.Documents))
 	for i, d := range page.Documents {
@@ -218,8 +218,8 @@ func (c *Client) CompleteTurn(ctx context.Context, t ragctx.Turn) (engine.TurnRe
 
 // Remember calls [engine.Memories.Put] on the server.
 func (c *Client) Remember(ctx context.Context, m ragctx.Memory) (ragctx.Memory, store.Status, error) {
-	var put MemoryPut
-	err := c.do(ctx, http.MethodPost, "/v1/memories", nil, MemoryRequest{
+	var put memoryPut
+	err := c.do(ctx, http.MethodPost, "/v1/memories", nil, memoryRequest{
 		ID: m.ID, Namespace: m.Namespace, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID,
 		Type: string(m.Type), Content: m.Content, Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata,
 		Occurred: m.Occurred, Expires: m.Expires, Profile: m.Profile, Pinned: m.Pinned, Origin: string(m.Origin),

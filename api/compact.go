@@ -47,8 +47,8 @@ func (r CompactRules) options() view.CompactOptions {
 	}
 }
 
-// CompactStatelessRequest is a conversation to compact without storing it.
-type CompactStatelessRequest struct {
+// compactStatelessRequest is a conversation to compact without storing it.
+type compactStatelessRequest struct {
 	Said
 	CompactRules
 	Records []compact.Record `json:"records,omitempty" maxItems:"1000"`
@@ -82,8 +82,8 @@ type Buffered struct {
 	Summary    string `json:"summary,omitempty" doc:"the new summary, if any"`
 }
 
-// CompactStatelessAnswer is the result of compacting a conversation that is not stored.
-type CompactStatelessAnswer struct {
+// compactStatelessAnswer is the result of compacting a conversation that is not stored.
+type compactStatelessAnswer struct {
 	CompactAnswer
 	Said
 	Losses []FormLoss `json:"losses" nullable:"false"`
@@ -102,13 +102,13 @@ func storedCompaction(c session.Compaction) StoredCompaction {
 	return StoredCompaction{c.ID, c.CreatedAt, c.From, c.To, c.Record}
 }
 
-// CompactionList holds the records of a session.
-type CompactionList struct {
+// compactionList holds the records of a session.
+type compactionList struct {
 	Compactions []StoredCompaction `json:"compactions" nullable:"false"`
 }
 
-// ObservationList holds the observations of a session.
-type ObservationList struct {
+// observationList holds the observations of a session.
+type observationList struct {
 	Observations []stage.Note `json:"observations" nullable:"false"`
 }
 
@@ -124,8 +124,8 @@ type (
 
 		Body CompactAnswer
 	}
-	compactStatelessInput  struct{ Body CompactStatelessRequest }
-	compactStatelessOutput struct{ Body CompactStatelessAnswer }
+	compactStatelessInput  struct{ Body compactStatelessRequest }
+	compactStatelessOutput struct{ Body compactStatelessAnswer }
 	undoCompactionInput    struct {
 		SessionKey
 		SessionMatching
@@ -135,8 +135,8 @@ type (
 
 		Body StoredCompaction
 	}
-	compactionsOutput  struct{ Body CompactionList }
-	observationsOutput struct{ Body ObservationList }
+	compactionsOutput  struct{ Body compactionList }
+	observationsOutput struct{ Body observationList }
 )
 
 func (s *Server) compactRoutes() {
@@ -198,7 +198,7 @@ func (s *Server) compact(ctx context.Context, in *compactStatelessInput) (*compa
 		return nil, err
 	}
 	said, losses, err := encodeMessages(in.Body.Format, res.Messages)
-	return &compactStatelessOutput{CompactStatelessAnswer{compacted(res), said, append(lost, losses...)}}, err
+	return &compactStatelessOutput{compactStatelessAnswer{compacted(res), said, append(lost, losses...)}}, err
 }
 
 func compacted(r compact.Result) CompactAnswer {
@@ -231,7 +231,7 @@ func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*
 
 func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compactionsOutput, error) {
 	stored, err := s.engine.Sessions().Storage().Compactions(ctx, in.kept())
-	out := CompactionList{Compactions: make([]StoredCompaction, len(stored))}
+	out := compactionList{Compactions: make([]StoredCompaction, len(stored))}
 	for i, c := range stored {
 		out.Compactions[i] = storedCompaction(c)
 	}
@@ -243,7 +243,7 @@ func (s *Server) listObservations(ctx context.Context, in *SessionKey) (*observa
 	if notes == nil {
 		notes = []stage.Note{}
 	}
-	return &observationsOutput{ObservationList{notes}}, err
+	return &observationsOutput{observationList{notes}}, err
 }
 
 // CompactSession compacts a session.
@@ -260,14 +260,14 @@ func (c *Client) UndoCompaction(ctx context.Context, k session.Key) (out StoredC
 
 // Compactions returns the records of a session.
 func (c *Client) Compactions(ctx context.Context, k session.Key) ([]StoredCompaction, error) {
-	var out CompactionList
+	var out compactionList
 	err := c.do(ctx, http.MethodGet, keptAt(k)+"/compactions", ofKept(k), nil, &out)
 	return out.Compactions, err
 }
 
 // Observations returns the observations of a session.
 func (c *Client) Observations(ctx context.Context, k session.Key) ([]stage.Note, error) {
-	var out ObservationList
+	var out observationList
 	err := c.do(ctx, http.MethodGet, keptAt(k)+"/observations", ofKept(k), nil, &out)
 	return out.Observations, err
 }

@@ -66,8 +66,8 @@ type SectionRequest struct {
 	Messages SaidMessages `json:"messages" doc:"oldest first"`
 }
 
-// CompileStatelessRequest requests a model's view of a conversation that is not stored.
-type CompileStatelessRequest struct {
+// compileStatelessRequest requests a model's view of a conversation that is not stored.
+type compileStatelessRequest struct {
 	CompileSections
 	CompileRules
 }
@@ -119,7 +119,7 @@ type (
 		SessionKey
 		Body CompileRequest
 	}
-	compileStatelessInput struct{ Body CompileStatelessRequest }
+	compileStatelessInput struct{ Body compileStatelessRequest }
 	compileOutput         struct{ Body CompileAnswer }
 )
 

@@ -15,15 +15,15 @@ func TestPagesOfTagsAndDuplicates(t *testing.T) {
 			f.call(t, "PUT", fmt.Sprintf("/v1/documents/%s%d", id, i), fmt.Sprintf(`{"text":"The same text, number %d."}`, i))
 		}
 	}
-	tags := into[TagList](t, f.call(t, "GET", "/v1/memories:tags", ""), 200)
+	tags := into[tagList](t, f.call(t, "GET", "/v1/memories:tags", ""), 200)
 	groups := into[DuplicateList](t, f.call(t, "GET", "/v1/documents:duplicates", ""), 200)
 	if len(tags.Tags) != 8 || tags.NextCursor != "" || len(groups.Groups) != 5 || groups.NextCursor != "" {
 		t.Fatalf("%+v, %+v", tags, groups)
 	}
 	for limit := 1; limit <= 9; limit++ {
-		var some TagList
+		var some tagList
 		for cursor := ""; len(some.Tags) == 0 || cursor != ""; {
-			page := into[TagList](t, f.call(t, "GET", fmt.Sprintf("/v1/memories:tags?limit=%d&cursor=%s", limit, cursor), ""), 200)
+			page := into[tagList](t, f.call(t, "GET", fmt.Sprintf("/v1/memories:tags?limit=%d&cursor=%s", limit, cursor), ""), 200)
 			some.Tags, cursor = append(some.Tags, page.Tags...), page.NextCursor
 		}
 		if !slices.Equal(some.Tags, tags.Tags) {

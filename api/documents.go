@@ -16,8 +16,8 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// DocumentRequest is a document to store. Its id is in the path.
-type DocumentRequest struct {
+// documentRequest is a document to store. Its id is in the path.
+type documentRequest struct {
 	Text     string    `json:"text,omitempty" doc:"the whole text, at most 32 MiB; default is the title"`
 	Title    string    `json:"title,omitempty"`
 	Source   string    `json:"source,omitempty" doc:"origin of the text, at most 4 KiB" example:"file:docs/a.md"`
@@ -29,8 +29,8 @@ type DocumentRequest struct {
 	Root     string    `json:"root,omitempty"`
 }
 
-// DocumentPut is the result of storing a document.
-type DocumentPut struct {
+// documentPut is the result of storing a document.
+type documentPut struct {
 	ID      string       `json:"id"`
 	Version int          `json:"version" doc:"counts from 1"`
 	Status  store.Status `json:"status" enum:"created,replaced,unchanged"`
@@ -64,8 +64,8 @@ type Position struct {
 	Rune int `json:"rune" doc:"offset in code points, from 0"`
 }
 
-// NewDocument returns a version of a document with its text and chunks.
-func NewDocument(d store.Document, text string, units []passage.Chunk) Document {
+// newDocument returns a version of a document with its text and chunks.
+func newDocument(d store.Document, text string, units []passage.Chunk) Document {
 	out := Document{Document: d, Text: &text}
 	for _, u := range units {
 		out.ChunkList = append(out.ChunkList, chunkOf(d.ID, d.Version, u))
@@ -84,8 +84,8 @@ func chunkOf(document string, version int, u passage.Chunk) Chunk {
 	return c
 }
 
-// DocumentPage is a page of documents without texts.
-type DocumentPage struct {
+// documentPage is a page of documents without texts.
+type documentPage struct {
 	Documents  []Document `json:"documents" nullable:"false"`
 	NextCursor string     `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
@@ -96,8 +96,8 @@ type DocumentKey struct {
 	ID string `path:"id" example:"docs/a.md"`
 }
 
-// documentPut is a document in JSON, or a file with parameters for its missing attributes.
-type documentPut struct {
+// documentPutInput is a document in JSON, or a file with parameters for its missing attributes.
+type documentPutInput struct {
 	DocumentKey
 	Matching
 	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192"`
@@ -114,7 +114,7 @@ type documentPut struct {
 }
 
 // Resolve implements [huma.Resolver]; it distinguishes files from JSON.
-func (d *documentPut) Resolve(ctx huma.Context) []error {
+func (d *documentPutInput) Resolve(ctx huma.Context) []error {
 	r := humaecho.Unwrap(ctx).Request()
 	h := r.Header
 	if d.body, _ = r.Body.(*heldBody); d.body == nil {
@@ -179,7 +179,7 @@ type duplicateListOutput struct{ Body DuplicateList }
 type documentPutOutput struct {
 	Status int
 	ETag   string `header:"ETag" doc:"version tag for If-Match"`
-	Body   DocumentPut
+	Body   documentPut
 }
 
 type documentOutput struct {
@@ -187,7 +187,7 @@ type documentOutput struct {
 	Body Document
 }
 
-type documentPageOutput struct{ Body DocumentPage }
+type documentPageOutput struct{ Body documentPage }
 
 func (s *Server) documentRoutes() {
 	tags := []string{"documents"}
@@ -239,7 +239,7 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 			return nil, err
 		}
 	}
-	out := NewDocument(d, text, units)
+	out := newDocument(d, text, units)
 	if !in.Text {
 		out.Text = nil
 	}
@@ -266,7 +266,7 @@ func (s *Server) listDocuments(ctx context.Context, in *documentList) (*document
 	if err != nil {
 		return nil, err
 	}
-	page := DocumentPage{Documents: make([]Document, len(found))}
+	page := documentPage{Documents: make([]Document, len(found))}
 	for i, d := range found {
 		page.Documents[i].Document = d
 	}

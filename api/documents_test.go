@@ -20,7 +20,7 @@ func TestIDs(t *testing.T) {
 	}
 	for _, id := range ids {
 		target := "/v1/documents/" + url.PathEscape(id)
-		put := into[DocumentPut](t, f.call(t, "PUT", target, `{"text":"one"}`), 201)
+		put := into[documentPut](t, f.call(t, "PUT", target, `{"text":"one"}`), 201)
 		if put.ID != id || put.Version != 1 || put.Chunks != 1 || put.Status != store.Created {
 			t.Errorf("%q: %+v", id, put)
 		}
@@ -37,7 +37,7 @@ func TestIDs(t *testing.T) {
 			t.Errorf("client: %q came back as %q, %v", id, got.ID, err)
 		}
 	}
-	if page := into[DocumentPage](t, f.call(t, "GET", "/v1/documents?limit=1000", ""), 200); len(page.Documents) != len(ids) {
+	if page := into[documentPage](t, f.call(t, "GET", "/v1/documents?limit=1000", ""), 200); len(page.Documents) != len(ids) {
 		t.Errorf("%d documents, want %d", len(page.Documents), len(ids))
 	}
 	for _, target := range []string{"docs/a.md", "docs%2Fa.md", "docs%2fa.md", "%64ocs/a.md"} {
@@ -59,11 +59,11 @@ func TestDocumentLifecycle(t *testing.T) {
 	f := start(t, Options{})
 	const target = "/v1/documents/a.md?namespace=n"
 	body := `{"text":"# Ports\n\nStaging listens on 8443.","tags":["ops"],"metadata":{"team":"sre"},"source":"file:a.md","occurred":"2026-01-02T03:04:05Z"}`
-	into[DocumentPut](t, f.call(t, "PUT", target, body), 201)
-	if put := into[DocumentPut](t, f.call(t, "PUT", target, body), 200); put.Status != store.Unchanged || put.Version != 1 {
+	into[documentPut](t, f.call(t, "PUT", target, body), 201)
+	if put := into[documentPut](t, f.call(t, "PUT", target, body), 200); put.Status != store.Unchanged || put.Version != 1 {
 		t.Errorf("again: %+v", put)
 	}
-	if put := into[DocumentPut](t, f.call(t, "PUT", target, `{"text":"Staging listens on 9443."}`), 200); put.Status != store.Replaced || put.Version != 2 {
+	if put := into[documentPut](t, f.call(t, "PUT", target, `{"text":"Staging listens on 9443."}`), 200); put.Status != store.Replaced || put.Version != 2 {
 		t.Errorf("replaced: %+v", put)
 	}
 	first := into[Document](t, f.call(t, "GET", target+"&version=1&chunks=true", ""), 200)
@@ -84,7 +84,7 @@ func TestDocumentLifecycle(t *testing.T) {
 	if item := into[Item](t, f.call(t, "GET", "/v1/items/a.md@1%230?namespace=n", ""), 200); item.Text != c.Text {
 		t.Errorf("citation of a deleted document: %+v", item)
 	}
-	if names := into[NamespacePage](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) != 1 {
+	if names := into[namespacePage](t, f.call(t, "GET", "/v1/namespaces", ""), 200); len(names.Namespaces) != 1 {
 		t.Errorf("namespaces = %v", names)
 	}
 }
@@ -99,7 +99,7 @@ func TestDocumentPages(t *testing.T) {
 	var ids []string
 	cursor := ""
 	for {
-		page := into[DocumentPage](t, f.call(t, "GET", "/v1/documents?prefix=a/&limit=2&root=/root&cursor="+cursor, ""), 200)
+		page := into[documentPage](t, f.call(t, "GET", "/v1/documents?prefix=a/&limit=2&root=/root&cursor="+cursor, ""), 200)
 		for _, d := range page.Documents {
 			ids = append(ids, d.ID)
 		}

@@ -36,7 +36,7 @@ func TestEmbedderIsDown(t *testing.T) {
 	defer client.Close()
 	f := startWith(t, engine.Options{Embedder: client}, Options{})
 
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/a.md", `{"text":"Zebras have stripes."}`), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/a.md", `{"text":"Zebras have stripes."}`), 201)
 	ask := func() resolve.Answer {
 		t.Helper()
 		a := into[resolve.Answer](t, f.call(t, "POST", "/v1/context", `{"query":"zebras and stripes"}`), 200)
@@ -55,7 +55,7 @@ func TestEmbedderIsDown(t *testing.T) {
 
 	down.Store(true)
 	for _, id := range []string{"b", "c", "d", "e", "f", "g"} {
-		into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/"+id, `{"text":"Stripes of `+id+`."}`), 201)
+		into[documentPut](t, f.call(t, "PUT", "/v1/documents/"+id, `{"text":"Stripes of `+id+`."}`), 201)
 	}
 	a := into[resolve.Answer](t, f.call(t, "POST", "/v1/context", `{"query":"stripes of g"}`), 200)
 	if len(a.Items) == 0 || a.Items[0].ID != "g@1#0" || !slices.Equal(a.Degraded, []string{"docs:vector", "memory:vector"}) {

@@ -25,19 +25,19 @@ const (
 	maxReadKeyEmbedding = 512 << 10
 )
 
-// EmbeddingRequest requests vectors, in OpenAI's format.
-type EmbeddingRequest struct {
-	Input          EmbeddingInput `json:"input" example:"\"roll back a release\""`
+// embeddingRequest requests vectors, in OpenAI's format.
+type embeddingRequest struct {
+	Input          embeddingInput `json:"input" example:"\"roll back a release\""`
 	Model          string         `json:"model,omitempty" maxLength:"512" default:"static"`
 	EncodingFormat string         `json:"encoding_format,omitempty" enum:"float,base64" default:"float"`
 	Dimensions     *int           `json:"dimensions,omitempty" minimum:"1" maximum:"65536"`
 	User           string         `json:"user,omitempty" maxLength:"512" doc:"ignored"`
 }
 
-// EmbeddingInput is a text or a list of texts.
-type EmbeddingInput []string
+// embeddingInput is a text or a list of texts.
+type embeddingInput []string
 
-func (in EmbeddingInput) bytes() (n int) {
+func (in embeddingInput) bytes() (n int) {
 	for _, text := range in {
 		n += len(text)
 	}
@@ -45,51 +45,51 @@ func (in EmbeddingInput) bytes() (n int) {
 }
 
 // Schema implements [huma.SchemaProvider].
-func (EmbeddingInput) Schema(huma.Registry) *huma.Schema {
+func (embeddingInput) Schema(huma.Registry) *huma.Schema {
 	limit, length := maxEmbeddingInputs, maxEmbeddingBytes
 	text := &huma.Schema{Type: huma.TypeString, MaxLength: &length}
 	return &huma.Schema{OneOf: []*huma.Schema{text, {Type: huma.TypeArray, MaxItems: &limit, Items: text}}}
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (in *EmbeddingInput) UnmarshalJSON(b []byte) error {
+func (in *embeddingInput) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) == nil {
-		*in = EmbeddingInput{text}
+		*in = embeddingInput{text}
 		return nil
 	}
 	return json.Unmarshal(b, (*[]string)(in))
 }
 
-// Embeddings is a list of vectors, in OpenAI's format.
-type Embeddings struct {
+// embeddings is a list of vectors, in OpenAI's format.
+type embeddings struct {
 	Object string         `json:"object" enum:"list"`
-	Data   []Embedding    `json:"data" nullable:"false" doc:"one embedding per text, in order"`
+	Data   []embedding    `json:"data" nullable:"false" doc:"one embedding per text, in order"`
 	Model  string         `json:"model" example:"ragctx-static-en@1"`
-	Usage  EmbeddingUsage `json:"usage"`
+	Usage  embeddingUsage `json:"usage"`
 }
 
-// Embedding is one vector.
-type Embedding struct {
+// embedding is one vector.
+type embedding struct {
 	Object string `json:"object" enum:"embedding"`
 	Index  int    `json:"index" doc:"position of the text"`
-	Vector Vector `json:"embedding"`
+	Vector vector `json:"embedding"`
 }
 
-// EmbeddingUsage counts tokens.
-type EmbeddingUsage struct {
+// embeddingUsage counts tokens.
+type embeddingUsage struct {
 	PromptTokens int `json:"prompt_tokens" doc:"tokens of the texts, by the model's tokenizer"`
 	TotalTokens  int `json:"total_tokens"`
 }
 
-// Vector is a vector, sent as a list of numbers or in base64.
-type Vector struct {
+// vector is a vector, sent as a list of numbers or in base64.
+type vector struct {
 	Values []float32
 	Base64 bool
 }
 
 // Schema implements [huma.SchemaProvider].
-func (Vector) Schema(huma.Registry) *huma.Schema {
+func (vector) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeNumber, Format: "float"}},
 		{Type: huma.TypeString, ContentEncoding: "base64"},
@@ -97,7 +97,7 @@ func (Vector) Schema(huma.Registry) *huma.Schema {
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (v Vector) MarshalJSON() ([]byte, error) {
+func (v vector) MarshalJSON() ([]byte, error) {
 	if !v.Base64 {
 		return json.Marshal(append([]float32{}, v.Values...)) // an empty list, not null
 	}
@@ -109,7 +109,7 @@ func (v Vector) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (v *Vector) UnmarshalJSON(b []byte) error {
+func (v *vector) UnmarshalJSON(b []byte) error {
 	if !bytes.HasPrefix(b, []byte{'"'}) {
 		v.Base64 = false
 		return json.Unmarshal(b, &v.Values)
@@ -128,9 +128,9 @@ func (v *Vector) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-type embeddingsInput struct{ Body EmbeddingRequest }
+type embeddingsInput struct{ Body embeddingRequest }
 
-type embeddingsOutput struct{ Body Embeddings }
+type embeddingsOutput struct{ Body embeddings }
 
 func (s *Server) embeddingRoutes() {
 	register(s, huma.Operation{
@@ -140,42 +140,42 @@ func (s *Server) embeddingRoutes() {
 			"the data directory. A text that the model cannot embed has an empty vector, never zeros.",
 		DefaultStatus: http.StatusOK,
 	}, func(ctx context.Context, in *embeddingsInput) (*embeddingsOutput, error) {
-		out, err := embeddings(ctx, in.Body)
+		out, err := embedTexts(ctx, in.Body)
 		return &embeddingsOutput{out}, err
 	})
 }
 
-func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
+func embedTexts(ctx context.Context, r embeddingRequest) (embeddings, error) {
 	model := builtin.Default()
 	id := model.Identity()
 	name := id.Name + "@" + id.Revision
 	switch {
 	case len(r.Input) == 0:
-		return Embeddings{}, ragctx.Invalid("input", "is empty; send a text, or up to %d", maxEmbeddingInputs)
+		return embeddings{}, ragctx.Invalid("input", "is empty; send a text, or up to %d", maxEmbeddingInputs)
 	case r.Model != "" && r.Model != builtin.DefaultName && r.Model != id.Name && r.Model != name:
-		return Embeddings{}, ragctx.Invalid("model", "is %q; use %q or %q", ragctx.Clip(r.Model), builtin.DefaultName, name)
+		return embeddings{}, ragctx.Invalid("model", "is %q; use %q or %q", ragctx.Clip(r.Model), builtin.DefaultName, name)
 	case r.Dimensions != nil && *r.Dimensions != id.Dimensions:
-		return Embeddings{}, ragctx.Invalid("dimensions", "is %d, and the model has %d; leave it out", *r.Dimensions,
+		return embeddings{}, ragctx.Invalid("dimensions", "is %d, and the model has %d; leave it out", *r.Dimensions,
 			id.Dimensions)
 	}
 	for i, text := range r.Input { // the schema counts characters
 		if len(text) > maxEmbeddingBytes {
-			return Embeddings{}, ragctx.Invalid("input", "text %d, counted from 0, has %d bytes; the limit is %d", i,
+			return embeddings{}, ragctx.Invalid("input", "text %d, counted from 0, has %d bytes; the limit is %d", i,
 				len(text), maxEmbeddingBytes)
 		}
 	}
 	if size := r.Input.bytes(); size > maxReadKeyEmbedding && access.From(ctx).RequireRole(access.Write) != nil {
-		return Embeddings{}, ragctx.TooLarge("input",
+		return embeddings{}, ragctx.TooLarge("input",
 			"has %d bytes; the limit of a read key is %d: send fewer texts at once, or use a write key", size,
 			maxReadKeyEmbedding)
 	}
 	vectors, err := model.EmbedDocuments(ctx, r.Input)
 	if err != nil {
-		return Embeddings{}, err
+		return embeddings{}, err
 	}
-	out := Embeddings{Object: "list", Data: make([]Embedding, len(vectors)), Model: name}
+	out := embeddings{Object: "list", Data: make([]embedding, len(vectors)), Model: name}
 	for i, v := range vectors {
-		out.Data[i] = Embedding{Object: "embedding", Index: i, Vector: Vector{
+		out.Data[i] = embedding{Object: "embedding", Index: i, Vector: vector{
 			Values: v,
 			Base64: r.EncodingFormat == "base64",
 		}}
@@ -191,8 +191,8 @@ func embeddings(ctx context.Context, r EmbeddingRequest) (Embeddings, error) {
 // that the model cannot embed. The model's name includes its revision: only vectors of equal names
 // are comparable.
 func (c *Client) Embed(ctx context.Context, texts ...string) (vectors [][]float32, model string, err error) {
-	var out Embeddings
-	err = c.do(ctx, http.MethodPost, "/v1/embeddings", nil, EmbeddingRequest{Input: texts, EncodingFormat: "base64"}, &out)
+	var out embeddings
+	err = c.do(ctx, http.MethodPost, "/v1/embeddings", nil, embeddingRequest{Input: texts, EncodingFormat: "base64"}, &out)
 	if err != nil {
 		return nil, "", err
 	}

@@ -24,11 +24,11 @@ func TestEmbeddings(t *testing.T) {
 	for _, model := range []string{"", `"model":"static",`, fmt.Sprintf(`"model":%q,`, id.Name), fmt.Sprintf(`"model":%q,`, id.Name+"@"+id.Revision)} {
 		for _, format := range []string{"", `"encoding_format":"float",`, `"encoding_format":"base64",`} {
 			a := f.call(t, "POST", "/v1/embeddings", `{`+model+format+`"user":"u","input":["roll back a release","","undo a deployment"]}`)
-			var got Embeddings
+			var got embeddings
 			if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 {
 				t.Fatalf("%d, %v: %s", a.status, err, a.body)
 			}
-			if got.Object != "list" || got.Model != id.Name+"@"+id.Revision || got.Usage != (EmbeddingUsage{7, 7}) || len(got.Data) != 3 {
+			if got.Object != "list" || got.Model != id.Name+"@"+id.Revision || got.Usage != (embeddingUsage{7, 7}) || len(got.Data) != 3 {
 				t.Errorf("%+v", got)
 			}
 			for i, e := range got.Data {
@@ -49,10 +49,10 @@ func TestEmbeddingsOfReaders(t *testing.T) {
 	text := strings.Repeat("roll back ", maxReadKeyEmbedding/20)
 	for role, fails := range map[access.Role]bool{access.Read: true, access.Write: false} {
 		ctx := access.With(t.Context(), access.Grant{Key: "k", Role: role})
-		if _, err := embeddings(ctx, EmbeddingRequest{Input: EmbeddingInput{text}}); err != nil {
+		if _, err := embedTexts(ctx, embeddingRequest{Input: embeddingInput{text}}); err != nil {
 			t.Errorf("%s: half of the limit: %v", role, err)
 		}
-		if _, err := embeddings(ctx, EmbeddingRequest{Input: EmbeddingInput{text, text, strings.Repeat("x", 20)}}); errors.Is(err, ragctx.ErrTooLarge) != fails {
+		if _, err := embedTexts(ctx, embeddingRequest{Input: embeddingInput{text, text, strings.Repeat("x", 20)}}); errors.Is(err, ragctx.ErrTooLarge) != fails {
 			t.Errorf("%s: more than the limit: %v", role, err)
 		}
 	}
@@ -100,10 +100,10 @@ func TestClientEmbed(t *testing.T) {
 
 func TestVectorJSON(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]Vector{
+	for text, want := range map[string]vector{
 		`[]`: {Values: []float32{}}, `[1,0,-0.5]`: {Values: []float32{1, 0, -.5}}, `""`: {Base64: true}, `"AACAPwAAAL8="`: {Values: []float32{1, -.5}, Base64: true},
 	} {
-		var v Vector
+		var v vector
 		if err := json.Unmarshal([]byte(text), &v); err != nil || v.Base64 != want.Base64 || !slices.Equal(v.Values, want.Values) {
 			t.Errorf("%s: %+v, %v", text, v, err)
 		}
@@ -112,7 +112,7 @@ func TestVectorJSON(t *testing.T) {
 		}
 	}
 	for _, text := range []string{`"AAA="`, `"%"`, `{}`, `["a"]`} {
-		if err := json.Unmarshal([]byte(text), new(Vector)); err == nil {
+		if err := json.Unmarshal([]byte(text), new(vector)); err == nil {
 			t.Errorf("%s: no error", text)
 		}
 	}

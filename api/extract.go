@@ -10,12 +10,12 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// ExtractRequest requests a preview of the extraction from a turn.
-type ExtractRequest struct {
+// extractRequest requests a preview of the extraction from a turn.
+type extractRequest struct {
 	Turn TurnRequest `json:"turn"`
 }
 
-type extractInput struct{ Body ExtractRequest }
+type extractInput struct{ Body extractRequest }
 
 type extractOutput struct{ Body engine.Extraction }
 
@@ -38,6 +38,6 @@ func (s *Server) extractMemories(ctx context.Context, in *extractInput) (*extrac
 // Extract calls [engine.Sessions.Extract] on the server.
 func (c *Client) Extract(ctx context.Context, t ragctx.Turn) (engine.Extraction, error) {
 	var x engine.Extraction
-	err := c.do(ctx, http.MethodPost, memoriesPath+":extract", nil, ExtractRequest{turnRequest(t)}, &x)
+	err := c.do(ctx, http.MethodPost, memoriesPath+":extract", nil, extractRequest{turnRequest(t)}, &x)
 	return x, err
 }

@@ -36,7 +36,7 @@ func isFile(h http.Header) bool {
 func (s *Server) documentBody() *huma.RequestBody {
 	binary := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	b := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		jsonType: {Schema: s.schemaOf(reflect.TypeFor[DocumentRequest]())},
+		jsonType: {Schema: s.schemaOf(reflect.TypeFor[documentRequest]())},
 		anyFile:  {Schema: binary}, "text/*": {Schema: binary},
 	}}
 	for _, t := range extract.Types() {
@@ -79,7 +79,7 @@ func knownFile(media string) bool {
 		slices.Contains(extract.Types(), media) || media != jsonType && docs.IsTextType(media)
 }
 
-func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPutOutput, error) {
+func (s *Server) putDocument(ctx context.Context, in *documentPutInput) (*documentPutOutput, error) {
 	when, err := in.when()
 	if err != nil {
 		return nil, err
@@ -91,16 +91,16 @@ func (s *Server) putDocument(ctx context.Context, in *documentPut) (*documentPut
 	done, err := put(ctx, in, s.engine.If(when))
 	return &documentPutOutput{
 		created(done.Status), tagOfRevision(done.Revision),
-		DocumentPut{in.ID, done.Version, done.Status, done.Chunks},
+		documentPut{in.ID, done.Version, done.Status, done.Chunks},
 	}, err
 }
 
 // putText stores a document sent as JSON.
-func (s *Server) putText(ctx context.Context, in *documentPut, to engine.Conditional) (store.Put, error) {
+func (s *Server) putText(ctx context.Context, in *documentPutInput, to engine.Conditional) (store.Put, error) {
 	if faults := in.misplaced(); len(faults) > 0 {
 		return store.Put{}, invalid(faults...)
 	}
-	var body DocumentRequest
+	var body documentRequest
 	if err := json.Unmarshal(in.body.take(), &body); err != nil {
 		return store.Put{}, invalid(Fault{Location: "body", Message: "cannot be read: " + err.Error()})
 	}
@@ -111,7 +111,7 @@ func (s *Server) putText(ctx context.Context, in *documentPut, to engine.Conditi
 }
 
 // misplaced returns the faults of file parameters sent with JSON.
-func (d *documentPut) misplaced() []Fault {
+func (d *documentPutInput) misplaced() []Fault {
 	var faults []Fault
 	for _, p := range [...]struct {
 		name string
@@ -132,7 +132,7 @@ func (d *documentPut) misplaced() []Fault {
 }
 
 // putFile stores a document sent as a file.
-func (s *Server) putFile(ctx context.Context, in *documentPut, to engine.Conditional) (store.Put, error) {
+func (s *Server) putFile(ctx context.Context, in *documentPutInput, to engine.Conditional) (store.Put, error) {
 	d := ragctx.Document{ExternalID: in.ID, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
 	if in.Metadata != "" {
 		meta := Metadata{}
@@ -199,7 +199,7 @@ func (c *Client) PutFile(ctx context.Context, namespace string, d ragctx.Documen
 		media = anyFile
 	}
 	req.Header.Set(echo.HeaderContentType, media)
-	var put DocumentPut
+	var put documentPut
 	err = c.answer(req, &put)
 	return store.Put{Status: put.Status, Version: put.Version, Chunks: put.Chunks}, err
 }

@@ -65,7 +65,7 @@ func TestPutSource(t *testing.T) {
 		"application/x-tex", "application/jsonl", "application/csv", "application/yaml",
 	} {
 		id := path.Base(media)
-		into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/"+id, "select 1", "Content-Type: "+media), 201)
+		into[documentPut](t, f.call(t, "PUT", "/v1/documents/"+id, "select 1", "Content-Type: "+media), 201)
 		if d := into[Document](t, f.call(t, "GET", "/v1/documents/"+id+"?text=true", ""), 200); *d.Text != "select 1" {
 			t.Errorf("%s: %+v", media, d)
 		}
@@ -75,7 +75,7 @@ func TestPutSource(t *testing.T) {
 func TestPutFile(t *testing.T) {
 	f := startFiles(t, Options{})
 	const target = "/v1/documents/guide.pdf"
-	put := into[DocumentPut](t, f.call(t, "PUT", target, "converted: zebras", "Content-Type: application/octet-stream"), 201)
+	put := into[documentPut](t, f.call(t, "PUT", target, "converted: zebras", "Content-Type: application/octet-stream"), 201)
 	if put.ID != "guide.pdf" || put.Status != store.Created || put.Chunks != 1 {
 		t.Errorf("%+v", put)
 	}
@@ -84,7 +84,7 @@ func TestPutFile(t *testing.T) {
 		d.Metadata["author"] != "Ada" || d.Occurred.Year() != 2020 {
 		t.Errorf("%+v", d)
 	}
-	if again := into[DocumentPut](t, f.call(t, "PUT", target, "converted: zebras", "Content-Type: application/octet-stream"), 200); again.Status != store.Unchanged {
+	if again := into[documentPut](t, f.call(t, "PUT", target, "converted: zebras", "Content-Type: application/octet-stream"), 200); again.Status != store.Unchanged {
 		t.Errorf("again: %+v", again)
 	}
 	// What the parameters say wins over what the file says.
@@ -92,7 +92,7 @@ func TestPutFile(t *testing.T) {
 		"title": {"Mine"}, "source": {"https://a.example/guide.pdf"}, "tags": {"a", "b"}, "root": {"r"},
 		"metadata": {`{"author": "Bob", "issue": 1234567}`}, "occurred": {"2021-05-06T07:08:09Z"}, "namespace": {"n"},
 	}
-	into[DocumentPut](t, f.call(t, "PUT", target+"?"+q.Encode(), "converted: zebras", "Content-Type: application/octet-stream"), 201)
+	into[documentPut](t, f.call(t, "PUT", target+"?"+q.Encode(), "converted: zebras", "Content-Type: application/octet-stream"), 201)
 	d = into[Document](t, f.call(t, "GET", target+"?namespace=n", ""), 200)
 	if d.Title != "Mine" || d.Source != "https://a.example/guide.pdf" || strings.Join(d.Tags, " ") != "a b" || d.Root != "r" ||
 		d.Metadata["author"] != "Bob" || d.Metadata["pages"] == nil || d.Metadata["issue"] != float64(1234567) || d.Occurred.Year() != 2021 {
@@ -108,9 +108,9 @@ func TestPutFile(t *testing.T) {
 func TestPutTitle(t *testing.T) {
 	f := start(t, Options{})
 	const page = "<html><head><title>Ceramics of the Etruscans</title></head><body></body></html>"
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/page.html", page, "Content-Type: text/html"), 201)
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/sent", fmt.Sprintf(`{"text":%q,"mime":"text/html"}`, page)), 201)
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/entry", `{"title":"Ceramics of the Etruscans"}`), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/page.html", page, "Content-Type: text/html"), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/sent", fmt.Sprintf(`{"text":%q,"mime":"text/html"}`, page)), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/entry", `{"title":"Ceramics of the Etruscans"}`), 201)
 	for _, id := range []string{"page.html", "sent", "entry"} {
 		if d := into[Document](t, f.call(t, "GET", "/v1/documents/"+id, ""), 200); *d.Text != "Ceramics of the Etruscans" {
 			t.Errorf("%s: %+v", id, d)
@@ -235,7 +235,7 @@ func TestBulkFiles(t *testing.T) {
 	if j.Counts.Created != 4 || j.Counts.Failed != 4 || j.Items != 8 {
 		t.Errorf("%+v", j)
 	}
-	items := into[JobItemPage](t, f.call(t, "GET", "/v1/jobs/"+j.ID+"/items", ""), 200)
+	items := into[jobItemPage](t, f.call(t, "GET", "/v1/jobs/"+j.ID+"/items", ""), 200)
 	var got []string
 	for _, i := range items.Items {
 		got = append(got, fmt.Sprintf("%d %s %s%s", i.N, i.Key, i.Status, i.Error))

@@ -156,8 +156,8 @@ func encodeMessages(format string, messages []ragctx.Message) (Said, []FormLoss,
 	return out, []FormLoss{}, nil
 }
 
-// SaidOf encodes messages in ragctx's format.
-func SaidOf(messages []ragctx.Message) (Said, error) {
+// saidOf encodes messages in ragctx's format.
+func saidOf(messages []ragctx.Message) (Said, error) {
 	said, _, err := encodeMessages(ownForm, messages)
 	return said, err
 }

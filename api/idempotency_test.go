@@ -44,7 +44,7 @@ func TestIdempotency(t *testing.T) {
 			t.Errorf("%s with another key: %d %s", name, other.status, other.body)
 		}
 	}
-	if page := into[MemoryPage](t, f.call(t, "GET", "/v1/memories", ""), 200); len(page.Memories) != 4 {
+	if page := into[memoryPage](t, f.call(t, "GET", "/v1/memories", ""), 200); len(page.Memories) != 4 {
 		t.Errorf("%d memories", len(page.Memories))
 	}
 	del := "Idempotency-Key: delete"
@@ -63,7 +63,7 @@ func TestIdempotency(t *testing.T) {
 	// What is not sound was never begun; its key is free.
 	k := "Idempotency-Key: once more"
 	f.call(t, "POST", "/v1/memories", `{"contents":"x"}`, k).problem(t)
-	into[MemoryPut](t, f.call(t, "POST", "/v1/memories", `{"content":"x"}`, k), 201)
+	into[memoryPut](t, f.call(t, "POST", "/v1/memories", `{"content":"x"}`, k), 201)
 	// Reads know no keys.
 	for _, q := range []string{"one", "two"} {
 		if a := f.call(t, "POST", "/v1/search", `{"query":"`+q+`"}`, k); a.status != 200 || a.header.Get(replayedHeader) != "" {
@@ -94,7 +94,7 @@ func TestBadKeys(t *testing.T) {
 			t.Errorf("%q: %+v", key, p)
 		}
 	}
-	into[MemoryPut](t, f.call(t, "POST", "/v1/memories", `{"content":"x"}`, "Idempotency-Key: "+strings.Repeat("~", 255)), 201)
+	into[memoryPut](t, f.call(t, "POST", "/v1/memories", `{"content":"x"}`, "Idempotency-Key: "+strings.Repeat("~", 255)), 201)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, f.url+"/v1/documents/a", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestIdempotencyRaces(t *testing.T) {
 			t.Errorf("%s: %d answers are no replays", w.target, fresh)
 		}
 	}
-	if page := into[MemoryPage](t, f.call(t, "GET", "/v1/memories", ""), 200); len(page.Memories) != 1 {
+	if page := into[memoryPage](t, f.call(t, "GET", "/v1/memories", ""), 200); len(page.Memories) != 1 {
 		t.Errorf("%d memories", len(page.Memories))
 	}
 	if n := len(f.jobs(t)); n != 1 {

@@ -10,14 +10,14 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// JobPage is a page of jobs.
-type JobPage struct {
+// jobPage is a page of jobs.
+type jobPage struct {
 	Jobs       []engine.Job `json:"jobs" nullable:"false" doc:"newest first"`
 	NextCursor string       `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-// JobItemPage is a page of a job's items.
-type JobItemPage struct {
+// jobItemPage is a page of a job's items.
+type jobItemPage struct {
 	Items      []store.JobItem `json:"items" nullable:"false" doc:"in order of position"`
 	NextCursor string          `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
@@ -48,9 +48,9 @@ type jobItemList struct {
 
 type jobOutput struct{ Body engine.Job }
 
-type jobPageOutput struct{ Body JobPage }
+type jobPageOutput struct{ Body jobPage }
 
-type jobItemPageOutput struct{ Body JobItemPage }
+type jobItemPageOutput struct{ Body jobItemPage }
 
 func (s *Server) jobRoutes() {
 	tags := []string{"jobs"}
@@ -112,7 +112,7 @@ func (s *Server) listJobs(ctx context.Context, in *jobList) (*jobPageOutput, err
 	if err != nil {
 		return nil, err
 	}
-	page := JobPage{Jobs: found}
+	page := jobPage{Jobs: found}
 	if len(found) == in.Limit {
 		page.NextCursor = encodeCursor(jobCursor{found[len(found)-1].N})
 	}
@@ -131,7 +131,7 @@ func (s *Server) listJobItems(ctx context.Context, in *jobItemList) (*jobItemPag
 	if err != nil {
 		return nil, err
 	}
-	page := JobItemPage{Items: found}
+	page := jobItemPage{Items: found}
 	for i := range found {
 		if found[i].Field == "external_id" { // the engine's name
 			found[i].Field = "id"

@@ -131,7 +131,7 @@ func (c *Client) ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job,
 	if f.Before != 0 {
 		q.Set("cursor", encodeCursor(jobCursor{f.Before}))
 	}
-	var page JobPage
+	var page jobPage
 	err := c.do(ctx, http.MethodGet, "/v1/jobs", q, nil, &page)
 	return page.Jobs, err
 }
@@ -146,7 +146,7 @@ func (c *Client) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 	if f.After != 0 {
 		q.Set("cursor", encodeCursor(jobCursor{int64(f.After)}))
 	}
-	var page JobItemPage
+	var page jobItemPage
 	err := c.do(ctx, http.MethodGet, jobPath(id, "items"), q, nil, &page)
 	return page.Items, err
 }

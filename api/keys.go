@@ -15,8 +15,8 @@ import (
 
 const keysPath = "/v1/keys"
 
-// KeyRequest describes a new API key.
-type KeyRequest struct {
+// keyRequest describes a new API key.
+type keyRequest struct {
 	Name       string    `json:"name" minLength:"1" maxLength:"200" doc:"purpose of the key" example:"billing agent"`
 	Role       string    `json:"role" enum:"read,write,admin"`
 	Namespaces []string  `json:"namespaces,omitempty" maxItems:"100"`
@@ -24,13 +24,13 @@ type KeyRequest struct {
 	Expires    time.Time `json:"expires,omitzero" doc:"time after which the key is invalid; default is never"`
 }
 
-// KeyPage is a page of API keys.
-type KeyPage struct {
+// keyPage is a page of API keys.
+type keyPage struct {
 	Keys       []access.Key `json:"keys" nullable:"false" doc:"oldest first, without secrets"`
 	NextCursor string       `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-type keyInput struct{ Body KeyRequest }
+type keyInput struct{ Body keyRequest }
 
 type newKeyOutput struct{ Body engine.NewKey }
 
@@ -45,7 +45,7 @@ type keyList struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-type keyPageOutput struct{ Body KeyPage }
+type keyPageOutput struct{ Body keyPage }
 
 type keyCursor struct {
 	ID string `json:"id"`
@@ -100,7 +100,7 @@ func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, err
 	if err != nil {
 		return nil, err
 	}
-	page := KeyPage{Keys: keys}
+	page := keyPage{Keys: keys}
 	if len(keys) == in.Limit {
 		page.NextCursor = encodeCursor(keyCursor{keys[len(keys)-1].ID})
 	}
@@ -110,7 +110,7 @@ func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, err
 // CreateKey calls [engine.Keys.Create] on the server.
 func (c *Client) CreateKey(ctx context.Context, k access.Key) (engine.NewKey, error) {
 	var made engine.NewKey
-	err := c.do(ctx, http.MethodPost, keysPath, nil, KeyRequest{
+	err := c.do(ctx, http.MethodPost, keysPath, nil, keyRequest{
 		k.Name, k.Role.String(), k.Namespaces, k.User,
 		k.Expires,
 	}, &made)
@@ -126,7 +126,7 @@ func (c *Client) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 	if after != "" {
 		q.Set("cursor", encodeCursor(keyCursor{after}))
 	}
-	var page KeyPage
+	var page keyPage
 	err := c.do(ctx, http.MethodGet, keysPath, q, nil, &page)
 	return page.Keys, err
 }

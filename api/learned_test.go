@@ -18,15 +18,15 @@ func TestQuarantine(t *testing.T) {
 	f := start(t, Options{})
 	for i, origin := range []string{"tool", "document", "TOOL"} {
 		user := []string{"", "ada", "bob"}[i]
-		m := into[MemoryPut](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"q/%d","content":%q,"origin":%q,"user_id":%q}`, i, orders, origin, user)), 202)
+		m := into[memoryPut](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"q/%d","content":%q,"origin":%q,"user_id":%q}`, i, orders, origin, user)), 202)
 		if m.Occurred.IsZero() || m.Status != store.InQuarantine || m.State != ragctx.MemoryQuarantined {
 			t.Errorf("%s: %+v", origin, m)
 		}
 	}
 	for i, body := range []string{`"origin":"user"`, `"origin":"agent"`, `"metadata":{}`} {
-		into[MemoryPut](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"ok%d","content":%q,%s}`, i, orders, body)), 201)
+		into[memoryPut](t, f.call(t, "POST", "/v1/memories", fmt.Sprintf(`{"id":"ok%d","content":%q,%s}`, i, orders, body)), 201)
 	}
-	into[MemoryPut](t, f.call(t, "POST", "/v1/memories", `{"id":"fine","content":"The sky is blue.","origin":"tool"}`), 201)
+	into[memoryPut](t, f.call(t, "POST", "/v1/memories", `{"id":"fine","content":"The sky is blue.","origin":"tool"}`), 201)
 	if p := f.call(t, "POST", "/v1/memories", `{"content":"x","origin":"odd"}`).problem(t); p.Errors[0].Location != "body.origin" {
 		t.Errorf("%+v", p)
 	}
@@ -35,7 +35,7 @@ func TestQuarantine(t *testing.T) {
 	}
 	list := func(query string) (out string) {
 		t.Helper()
-		for _, q := range into[QuarantinePage](t, f.call(t, "GET", "/v1/memories:quarantine"+query, ""), 200).Memories {
+		for _, q := range into[quarantinePage](t, f.call(t, "GET", "/v1/memories:quarantine"+query, ""), 200).Memories {
 			if q.Reason == "" || q.Since.IsZero() || q.Content != orders {
 				t.Errorf("%+v", q)
 			}
@@ -66,7 +66,7 @@ func TestQuarantine(t *testing.T) {
 	// Whoever looks at them page by page, and decides, misses none.
 	seen := 0
 	for cursor := "?all_users=true&limit=1"; cursor != ""; seen++ {
-		page := into[QuarantinePage](t, f.call(t, "GET", "/v1/memories:quarantine"+cursor, ""), 200)
+		page := into[quarantinePage](t, f.call(t, "GET", "/v1/memories:quarantine"+cursor, ""), 200)
 		for _, q := range page.Memories {
 			verb := ":discard"
 			if q.ID == "q/1" {
@@ -86,7 +86,7 @@ func TestQuarantine(t *testing.T) {
 	if m := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/q/1", ""), 200); m.State != ragctx.MemoryActive || m.UserID != "ada" {
 		t.Errorf("%+v", m)
 	}
-	h := into[MemoryHistory](t, f.call(t, "GET", "/v1/memories/q/1/history", ""), 200).History
+	h := into[memoryHistory](t, f.call(t, "GET", "/v1/memories/q/1/history", ""), 200).History
 	if len(h) != 2 || h[0].Op != ragctx.OpQuarantined || h[1].Op != ragctx.OpReleased {
 		t.Errorf("%+v", h)
 	}
@@ -104,7 +104,7 @@ func TestExtract(t *testing.T) {
 	if len(x.Findings) == 0 || x.Findings[0].Rule == "" || x.Findings[0].Reason == "" || x.Findings[0].Verdict != memory.Store {
 		t.Errorf("%+v", x)
 	}
-	if list := into[MemoryPage](t, f.call(t, "GET", "/v1/memories?all_users=true", ""), 200); len(list.Memories) > 0 {
+	if list := into[memoryPage](t, f.call(t, "GET", "/v1/memories?all_users=true", ""), 200); len(list.Memories) > 0 {
 		t.Errorf("stored %+v", list)
 	}
 	if x := into[engine.Extraction](t, f.call(t, "POST", "/v1/memories:extract", `{"turn":{"prompt":"What time is it?"}}`), 200); x.Findings == nil || len(x.Findings) > 0 {
@@ -133,14 +133,14 @@ func TestLearntFromATurn(t *testing.T) {
 		for _, k := range facts.Kinds() {
 			query += "&kind=" + string(k)
 		}
-		return into[MemoryPage](t, f.call(t, "GET", query, ""), 200).Memories
+		return into[memoryPage](t, f.call(t, "GET", query, ""), 200).Memories
 	}
 	tell("t/1", "I live in Rome.")
 	before := learnt()
 	if len(before) != 1 || before[0].About == nil || before[0].Sources[0].Turn != "t/1" {
 		t.Fatalf("learnt %+v", before)
 	}
-	turn := into[Turn](t, f.call(t, "GET", "/v1/turns/t/1", ""), 200)
+	turn := into[turn](t, f.call(t, "GET", "/v1/turns/t/1", ""), 200)
 	if len(turn.Changes) != 1 || turn.Changes[0].MemoryID != before[0].ID || turn.Changes[0].Op != ragctx.OpCreated {
 		t.Errorf("%+v", turn)
 	}
@@ -152,18 +152,18 @@ func TestLearntFromATurn(t *testing.T) {
 	if got := ids(t, f.call(t, "GET", "/v1/memories?user_id=ada&state=superseded", "")); got != before[0].ID {
 		t.Errorf("superseded: %s", got)
 	}
-	u := into[TurnUndone](t, f.call(t, "POST", "/v1/turns/t/2:undo", ""), 200)
+	u := into[turnUndone](t, f.call(t, "POST", "/v1/turns/t/2:undo", ""), 200)
 	if len(u.MemoryIDs) != 1 || u.MemoryIDs[0] != after[0].ID {
 		t.Errorf("%+v", u)
 	}
 	if now := learnt(); len(now) != 1 || !strings.Contains(now[0].Content, "Rome") {
 		t.Errorf("after undo %+v", now)
 	}
-	m := into[MemoryPut](t, f.call(t, "PATCH", "/v1/memories/"+before[0].ID, `{"importance":0.1,"tags":["mine"]}`), 200)
+	m := into[memoryPut](t, f.call(t, "PATCH", "/v1/memories/"+before[0].ID, `{"importance":0.1,"tags":["mine"]}`), 200)
 	if m.About == nil || m.About.Value == "" || len(m.Sources) != 1 {
 		t.Errorf("of the same content: %+v", m)
 	}
-	m = into[MemoryPut](t, f.call(t, "PATCH", "/v1/memories/"+before[0].ID, `{"content":"Ada lives near Rome."}`), 200)
+	m = into[memoryPut](t, f.call(t, "PATCH", "/v1/memories/"+before[0].ID, `{"content":"Ada lives near Rome."}`), 200)
 	again := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/"+m.ID, ""), 200)
 	if again.About == nil || again.About.Value != "" || len(again.Sources) != 1 || again.Content != "Ada lives near Rome." {
 		t.Errorf("of other content: %+v", again)

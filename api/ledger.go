@@ -92,15 +92,15 @@ type MessageBody struct {
 	Timestamp int64           `json:"timestamp,omitempty" minimum:"0"`
 }
 
-// MessagesRequest is a message or a batch to append.
-type MessagesRequest struct {
+// messagesRequest is a message or a batch to append.
+type messagesRequest struct {
 	Namespace string `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	MessageBody
 	Messages []MessageBody `json:"messages,omitempty" maxItems:"1000"`
 }
 
 // messages returns the messages that a request appends to a cluster.
-func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
+func (r messagesRequest) messages(cluster string) ([]ledger.Message, error) {
 	bodies := []MessageBody{r.MessageBody}
 	if r.Messages != nil {
 		if !reflect.ValueOf(r.MessageBody).IsZero() {
@@ -119,14 +119,14 @@ func (r MessagesRequest) messages(cluster string) ([]ledger.Message, error) {
 	return out, nil
 }
 
-// MessageList is a page of messages of a cluster.
-type MessageList struct {
+// messageList is a page of messages of a cluster.
+type messageList struct {
 	Messages []ledger.Message `json:"messages" nullable:"false"`
 	More     bool             `json:"more,omitempty"`
 }
 
-// ClusterList is a page of clusters.
-type ClusterList struct {
+// clusterList is a page of clusters.
+type clusterList struct {
 	Clusters   []store.ClusterInfo `json:"clusters" nullable:"false" doc:"in order of their names"`
 	NextCursor string              `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
@@ -138,7 +138,7 @@ type clusterCursor struct {
 type (
 	messagesInput struct {
 		Cluster string `path:"cluster" doc:"name of a cluster of agents, at most 256 bytes" example:"issue-17"`
-		Body    MessagesRequest
+		Body    messagesRequest
 	}
 	messageQuery struct {
 		MessageRange
@@ -146,7 +146,7 @@ type (
 		Offset int    `query:"offset" minimum:"0" doc:"number of matching messages to skip"`
 		Order  string `query:"order" enum:"asc,desc" default:"asc" doc:"desc is newest first"`
 	}
-	clusterList struct {
+	clusterListInput struct {
 		Scoped
 		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 		Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
@@ -155,9 +155,9 @@ type (
 		ClusterKey
 		Erasable
 	}
-	messagesOutput    struct{ Body MessageList }
+	messagesOutput    struct{ Body messageList }
 	clusterOutput     struct{ Body engine.Cluster }
-	clusterListOutput struct{ Body ClusterList }
+	clusterListOutput struct{ Body clusterList }
 )
 
 // maxPageBytes limits the text in a page of messages; the last message may exceed it.
@@ -201,7 +201,7 @@ func (s *Server) appendMessages(ctx context.Context, in *messagesInput) (*messag
 		return nil, err
 	}
 	stored, err := s.engine.Ledger().AppendOnce(ctx, seedOf(ctx), messages)
-	return &messagesOutput{MessageList{Messages: stored}}, err
+	return &messagesOutput{messageList{Messages: stored}}, err
 }
 
 func (s *Server) queryMessages(ctx context.Context, in *messageQuery) (*messagesOutput, error) {
@@ -215,16 +215,16 @@ func (s *Server) queryMessages(ctx context.Context, in *messageQuery) (*messages
 	for _, m := range found {
 		size += m.Size()
 	}
-	return &messagesOutput{MessageList{found, q.Full(len(found), size)}}, err
+	return &messagesOutput{messageList{found, q.Full(len(found), size)}}, err
 }
 
-func (s *Server) listClusters(ctx context.Context, in *clusterList) (*clusterListOutput, error) {
+func (s *Server) listClusters(ctx context.Context, in *clusterListInput) (*clusterListOutput, error) {
 	c, err := decodeCursor[clusterCursor](in.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.engine.Ledger().Clusters(ctx, in.Namespace, c.After, in.Limit)
-	list := ClusterList{Clusters: found}
+	list := clusterList{Clusters: found}
 	if n := len(found); n > 0 && n == in.Limit {
 		list.NextCursor = encodeCursor(clusterCursor{found[n-1].Cluster})
 	}

@@ -23,7 +23,7 @@ func (c *Client) AppendMessages(ctx context.Context, messages []ledger.Message) 
 		return []ledger.Message{}, nil
 	}
 	first := messages[0]
-	r := MessagesRequest{Namespace: first.Namespace}
+	r := messagesRequest{Namespace: first.Namespace}
 	for i, m := range messages {
 		if m.Namespace != first.Namespace || m.Cluster != first.Cluster {
 			return nil, ragctx.Invalid(fmt.Sprintf("messages[%d].cluster", i), "is another one than that of the first message; send a batch for each")
@@ -35,7 +35,7 @@ func (c *Client) AppendMessages(ctx context.Context, messages []ledger.Message) 
 	if len(messages) == 1 { // so that errors name its fields
 		r.MessageBody, r.Messages = r.Messages[0], nil
 	}
-	var list MessageList
+	var list messageList
 	err := c.do(ctx, http.MethodPost, clusterAt(first.Cluster, "/messages"), nil, r, &list)
 	return list.Messages, err
 }
@@ -71,7 +71,7 @@ func ranging(m ledger.Query) url.Values {
 
 // Messages calls [engine.Ledger.Messages] on the server, which bounds the number of messages.
 func (c *Client) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
-	var list MessageList
+	var list messageList
 	err := c.do(ctx, http.MethodGet, clusterAt(q.Cluster, "/messages"), ranging(q), nil, &list)
 	return list.Messages, err
 }
@@ -123,7 +123,7 @@ func (c *Client) Clusters(ctx context.Context, namespace, after string, limit in
 	if after != "" {
 		q.Set("cursor", encodeCursor(clusterCursor{after}))
 	}
-	var list ClusterList
+	var list clusterList
 	err := c.do(ctx, http.MethodGet, "/v1/ledger", q, nil, &list)
 	return list.Clusters, err
 }

@@ -25,14 +25,14 @@ type messageStream struct {
 	Last  string `header:"Last-Event-ID"`
 }
 
-// MessageFrame is a WebSocket frame with a message.
-type MessageFrame struct {
+// messageFrame is a WebSocket frame with a message.
+type messageFrame struct {
 	Type string         `json:"type" enum:"message"`
 	Data ledger.Message `json:"data"`
 }
 
 func (s *Server) ledgerStreamRoutes() {
-	s.schemaOf(reflect.TypeFor[MessageFrame]()) // registers the schema, which no body uses
+	s.schemaOf(reflect.TypeFor[messageFrame]()) // registers the schema, which no body uses
 	register(s, huma.Operation{
 		OperationID: "stream-messages", Method: http.MethodGet, Path: clusterVerb("stream"), Tags: []string{"ledger"},
 		Summary: "Stream messages",
@@ -101,7 +101,7 @@ func (s *Server) messageFrames(ctx context.Context, hctx huma.Context, messages 
 	defer func() { _ = conn.CloseNow() }() // closed already, or the client is gone
 	ctx = conn.CloseRead(ctx)
 	write := func(m ledger.Message) error {
-		b, err := json.Marshal(MessageFrame{"message", m})
+		b, err := json.Marshal(messageFrame{"message", m})
 		if err != nil {
 			return err
 		}

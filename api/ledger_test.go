@@ -238,10 +238,10 @@ func TestLedgerWebSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.CloseNow()
-	read := func() MessageFrame {
+	read := func() messageFrame {
 		t.Helper()
 		_, b, err := conn.Read(t.Context())
-		var frame MessageFrame
+		var frame messageFrame
 		if err == nil {
 			err = json.Unmarshal(b, &frame)
 		}

@@ -35,8 +35,8 @@ type Mem0Key struct {
 	ID string `path:"id" doc:"memory id"`
 }
 
-// Mem0Memory is a memory in mem0's format.
-type Mem0Memory struct {
+// mem0Memory is a memory in mem0's format.
+type mem0Memory struct {
 	ID             string         `json:"id"`
 	Memory         string         `json:"memory" doc:"text of the memory"`
 	UserID         *string        `json:"user_id" doc:"null for a shared memory"`
@@ -51,8 +51,8 @@ type Mem0Memory struct {
 	Score          *float64       `json:"score,omitempty" doc:"for a search: relevance"`
 }
 
-func mem0Memory(m ragctx.Memory) Mem0Memory {
-	out := Mem0Memory{
+func toMem0(m ragctx.Memory) mem0Memory {
+	out := mem0Memory{
 		ID: m.ID, Memory: m.Content, UserID: orNull(m.UserID), AgentID: orNull(m.AgentID), RunID: orNull(m.SessionID),
 		SessionID: orNull(m.SessionID), Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred,
 		UpdatedAt: m.Recorded,
@@ -74,29 +74,29 @@ func orNull(s string) *string {
 	return &s
 }
 
-// Mem0Date is a day such as "2026-03-01", or null. An item that expires then is found until the end
+// mem0Date is a day such as "2026-03-01", or null. An item that expires then is found until the end
 // of the day in UTC.
-type Mem0Date struct {
+type mem0Date struct {
 	Set bool
 	Day string
 }
 
 // IsZero reports whether the field is absent.
-func (d Mem0Date) IsZero() bool { return !d.Set }
+func (d mem0Date) IsZero() bool { return !d.Set }
 
 // Schema implements [huma.SchemaProvider].
-func (Mem0Date) Schema(huma.Registry) *huma.Schema {
+func (mem0Date) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date", Nullable: true}
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (d *Mem0Date) UnmarshalJSON(b []byte) error {
+func (d *mem0Date) UnmarshalJSON(b []byte) error {
 	d.Set = true
 	return json.Unmarshal(b, &d.Day)
 }
 
 // expires returns the end of the day; the zero time for null.
-func (d Mem0Date) expires() (time.Time, error) {
+func (d mem0Date) expires() (time.Time, error) {
 	if d.Day == "" {
 		return time.Time{}, nil
 	}
@@ -107,12 +107,12 @@ func (d Mem0Date) expires() (time.Time, error) {
 	return day.AddDate(0, 0, 1), nil
 }
 
-// Mem0Message confirms a change.
-type Mem0Message struct {
+// mem0Message confirms a change.
+type mem0Message struct {
 	Message string `json:"message"`
 }
 
-type mem0MessageOutput struct{ Body Mem0Message }
+type mem0MessageOutput struct{ Body mem0Message }
 
 func (s *Server) mem0Routes() {
 	tags := []string{"mem0"}

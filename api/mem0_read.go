@@ -19,17 +19,17 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Mem0Page is a page of memories in mem0's format.
-type Mem0Page struct {
+// mem0Page is a page of memories in mem0's format.
+type mem0Page struct {
 	Count    int          `json:"count" doc:"total number of memories"`
 	Next     *string      `json:"next"`
 	Previous *string      `json:"previous"`
-	Results  []Mem0Memory `json:"results" nullable:"false"`
+	Results  []mem0Memory `json:"results" nullable:"false"`
 }
 
-// Mem0Found is a search result in mem0's v1.1 format.
-type Mem0Found struct {
-	Results   []Mem0Memory `json:"results" nullable:"false"`
+// mem0Found is a search result in mem0's v1.1 format.
+type mem0Found struct {
+	Results   []mem0Memory `json:"results" nullable:"false"`
 	Relations []any        `json:"relations" nullable:"false" doc:"always empty"`
 }
 
@@ -51,7 +51,7 @@ type mem0FilterInput struct {
 	Mem0Project
 	Page     int `query:"page" minimum:"1" maximum:"10000"`
 	PageSize int `query:"page_size" minimum:"1" maximum:"1000"`
-	Body     Mem0Filters
+	Body     mem0Filters
 
 	url *url.URL
 }
@@ -62,8 +62,8 @@ func (in *mem0FilterInput) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// Mem0Filters requests a list of memories.
-type Mem0Filters struct {
+// mem0Filters requests a list of memories.
+type mem0Filters struct {
 	Filters   Metadata `json:"filters"`
 	Page      int      `json:"page,omitempty" minimum:"1" maximum:"10000"`
 	PageSize  int      `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
@@ -113,10 +113,10 @@ func (s *Server) mem0ListV3(ctx context.Context, in *mem0FilterInput) (*mem0Any,
 	return &mem0Any{page}, err
 }
 
-func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (Mem0Page, error) {
+func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (mem0Page, error) {
 	scopes, err := readFilters(in.Body.Filters)
 	if err != nil {
-		return Mem0Page{}, err
+		return mem0Page{}, err
 	}
 	n, size := cmp.Or(in.Page, in.Body.Page, 1), cmp.Or(in.PageSize, in.Body.PageSize, engine.DefaultPage)
 	return s.mem0Page(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), scopes, n, size, in.url)
@@ -128,8 +128,8 @@ const maxMem0Gathered = 10_000
 // mem0Page returns page n of a list, counted from 1.
 func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Scope, n, size int,
 	at *url.URL,
-) (Mem0Page, error) {
-	page := Mem0Page{Results: []Mem0Memory{}}
+) (mem0Page, error) {
+	page := mem0Page{Results: []mem0Memory{}}
 	most := n * size
 	if most > maxMem0Gathered {
 		return page, ragctx.Invalid("page", "reaches beyond the first %d memories; narrow the list", maxMem0Gathered)
@@ -202,16 +202,16 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 	return all[:min(limit, len(all))], count, nil
 }
 
-func shapes(found []ragctx.Memory) []Mem0Memory {
-	out := make([]Mem0Memory, len(found))
+func shapes(found []ragctx.Memory) []mem0Memory {
+	out := make([]mem0Memory, len(found))
 	for i, m := range found {
-		out[i] = mem0Memory(m)
+		out[i] = toMem0(m)
 	}
 	return out
 }
 
-// Mem0SearchV1 searches memories by text.
-type Mem0SearchV1 struct {
+// mem0SearchV1 searches memories by text.
+type mem0SearchV1 struct {
 	Mem0Query
 	UserID       string   `json:"user_id,omitempty" maxLength:"512"`
 	AgentID      string   `json:"agent_id,omitempty" maxLength:"512"`
@@ -220,8 +220,8 @@ type Mem0SearchV1 struct {
 	OutputFormat string   `json:"output_format,omitempty" enum:"v1.0,v1.1" default:"v1.0"`
 }
 
-// Mem0SearchV2 searches memories by text and filters.
-type Mem0SearchV2 struct {
+// mem0SearchV2 searches memories by text and filters.
+type mem0SearchV2 struct {
 	Mem0Query
 	Filters Metadata `json:"filters"`
 }
@@ -241,12 +241,12 @@ type Mem0Query struct {
 
 type mem0SearchInput struct {
 	Mem0Project
-	Body Mem0SearchV1
+	Body mem0SearchV1
 }
 
 type mem0SearchV2Input struct {
 	Mem0Project
-	Body Mem0SearchV2
+	Body mem0SearchV2
 }
 
 func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any, error) {
@@ -265,7 +265,7 @@ func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any,
 	}
 	found, err := s.mem0Find(ctx, cmp.Or(in.ProjectID, r.ProjectID), r.Mem0Query, scopes)
 	if r.OutputFormat == "v1.1" {
-		return &mem0Any{Mem0Found{found, []any{}}}, err
+		return &mem0Any{mem0Found{found, []any{}}}, err
 	}
 	return &mem0Any{found}, err
 }
@@ -277,10 +277,10 @@ func (s *Server) mem0SearchV2(ctx context.Context, in *mem0SearchV2Input) (*mem0
 
 func (s *Server) mem0SearchV3(ctx context.Context, in *mem0SearchV2Input) (*mem0Any, error) {
 	found, err := s.mem0FindV2(ctx, in)
-	return &mem0Any{Mem0Found{found, []any{}}}, err
+	return &mem0Any{mem0Found{found, []any{}}}, err
 }
 
-func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]Mem0Memory, error) {
+func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]mem0Memory, error) {
 	scopes, err := readFilters(in.Body.Filters)
 	if err != nil {
 		return nil, err
@@ -289,11 +289,11 @@ func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]Mem0M
 }
 
 // mem0Find searches all scopes and returns the best results.
-func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]Mem0Memory,
+func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]mem0Memory,
 	error,
 ) {
 	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
-	out := []Mem0Memory{}
+	out := []mem0Memory{}
 	seen := make(map[string]bool)
 	for _, scope := range scopes {
 		q := ragctx.NewQuery(r.Query).WithTypes(ragctx.TypeMemory)
@@ -318,18 +318,18 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 			if err != nil {
 				return nil, err
 			}
-			shape := mem0Memory(m)
+			shape := toMem0(m)
 			shape.Score = &it.Relevance
 			shape.Memory, _ = redact.Visible(shape.Memory) // for a model; a list returns the stored text
 			out = append(out, shape)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Mem0Memory) int { return cmp.Compare(*b.Score, *a.Score) })
+	slices.SortStableFunc(out, func(a, b mem0Memory) int { return cmp.Compare(*b.Score, *a.Score) })
 	return out[:min(limit, len(out))], nil
 }
 
-// Mem0Change is an entry of a memory's history in mem0's format.
-type Mem0Change struct {
+// mem0Change is an entry of a memory's history in mem0's format.
+type mem0Change struct {
 	ID        string    `json:"id"`
 	MemoryID  string    `json:"memory_id"`
 	Input     []any     `json:"input" nullable:"false" doc:"always empty; the turn has the messages"`
@@ -341,7 +341,7 @@ type Mem0Change struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-type mem0HistoryOutput struct{ Body []Mem0Change }
+type mem0HistoryOutput struct{ Body []mem0Change }
 
 func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutput, error) {
 	anyone := engine.Viewer{Anyone: true}
@@ -350,12 +350,12 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 		return nil, err
 	}
 	m, _ := s.engine.Memories().Find(ctx, in.ProjectID, in.ID, anyone) // for the owner, if it still exists
-	out := []Mem0Change{}
+	out := []mem0Change{}
 	for i, c := range changes {
 		if c.Op == ragctx.OpQuarantined || c.Op == ragctx.OpDiscarded {
 			continue // was never visible
 		}
-		out = append(out, Mem0Change{
+		out = append(out, mem0Change{
 			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Previous),
 			NewMemory: orNull(c.Content),
 			UserID:    orNull(m.UserID), Event: mem0Event(c), CreatedAt: c.At, UpdatedAt: c.At,

@@ -243,10 +243,10 @@ func TestMem0Pending(t *testing.T) {
 		return llm.Response{Text: `{"items":[]}`}, nil
 	})
 	f := startWith(t, engine.Options{PauseJobs: true, FactExtraction: engine.FactExtraction{Model: model}}, Options{}, func(s *Server) { s.extractionWait = 20 * time.Millisecond })
-	add := func(session, text string) Mem0Added {
+	add := func(session, text string) mem0Added {
 		t.Helper()
 		a := f.call(t, "POST", "/mem0/v1/memories/", fmt.Sprintf(`{"user_id":"ada","run_id":%q,"async_mode":false,"messages":[{"role":"user","content":%q}]}`, session, text))
-		var got Mem0Added
+		var got mem0Added
 		if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 {
 			t.Fatalf("%d: %s", a.status, a.body)
 		}

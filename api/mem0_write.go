@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Mem0Add adds memories from messages.
-type Mem0Add struct {
+// mem0Add adds memories from messages.
+type mem0Add struct {
 	Messages       Messages `json:"messages"`
 	UserID         string   `json:"user_id,omitempty" maxLength:"512"`
 	AgentID        string   `json:"agent_id,omitempty" maxLength:"512"`
@@ -22,21 +22,21 @@ type Mem0Add struct {
 	Infer          *bool    `json:"infer,omitempty" default:"true"`
 	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true"`
 	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0"`
-	ExpirationDate Mem0Date `json:"expiration_date,omitzero"`
+	ExpirationDate mem0Date `json:"expiration_date,omitzero"`
 	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
 	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
 	Version        string   `json:"version,omitempty" doc:"ignored"`
 	OutputFormat   string   `json:"output_format,omitempty" doc:"ignored"`
 }
 
-// Mem0Added is the result of adding messages.
-type Mem0Added struct {
-	Results []Mem0Result `json:"results" nullable:"false"`
+// mem0Added is the result of adding messages.
+type mem0Added struct {
+	Results []mem0Result `json:"results" nullable:"false"`
 	Status  string       `json:"status,omitempty" enum:"PENDING"`
 }
 
-// Mem0Result is a created or changed memory.
-type Mem0Result struct {
+// mem0Result is a created or changed memory.
+type mem0Result struct {
 	ID     string `json:"id"`
 	Memory string `json:"memory"`
 	Event  string `json:"event" enum:"ADD,UPDATE,DELETE,NONE"`
@@ -45,10 +45,10 @@ type Mem0Result struct {
 
 type mem0AddInput struct {
 	Mem0Project
-	Body Mem0Add
+	Body mem0Add
 }
 
-type mem0AddOutput struct{ Body Mem0Added }
+type mem0AddOutput struct{ Body mem0Added }
 
 type mem0PingOutput struct {
 	Body struct {
@@ -78,7 +78,7 @@ func (s *Server) mem0Add(ctx context.Context, in *mem0AddInput) (*mem0AddOutput,
 	return s.mem0Turn(ctx, r)
 }
 
-func (r Mem0Add) occurred() time.Time {
+func (r mem0Add) occurred() time.Time {
 	if r.Timestamp == 0 {
 		return time.Time{}
 	}
@@ -86,8 +86,8 @@ func (r Mem0Add) occurred() time.Time {
 }
 
 // mem0Verbatim stores every message except system messages as a memory.
-func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, error) {
-	out := Mem0Added{Results: []Mem0Result{}}
+func (s *Server) mem0Verbatim(ctx context.Context, r mem0Add) (*mem0AddOutput, error) {
+	out := mem0Added{Results: []mem0Result{}}
 	seed := seedOf(ctx)
 	expires, err := r.ExpirationDate.expires()
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *Server) mem0Verbatim(ctx context.Context, r Mem0Add) (*mem0AddOutput, e
 		if err != nil {
 			return nil, atIndex(err, "messages", i)
 		}
-		out.Results = append(out.Results, Mem0Result{m.ID, m.Content, eventOf(status), string(role)})
+		out.Results = append(out.Results, mem0Result{m.ID, m.Content, eventOf(status), string(role)})
 	}
 	return &mem0AddOutput{out}, nil
 }
@@ -130,7 +130,7 @@ func eventOf(status store.Status) string {
 }
 
 // mem0Turn stores the messages as a turn.
-func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error) {
+func (s *Server) mem0Turn(ctx context.Context, r mem0Add) (*mem0AddOutput, error) {
 	t := ragctx.Turn{
 		ID: cmp.Or(seedOf(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID,
 		SessionID: r.RunID,
@@ -141,13 +141,13 @@ func (s *Server) mem0Turn(ctx context.Context, r Mem0Add) (*mem0AddOutput, error
 	if err != nil {
 		return nil, err
 	}
-	out := Mem0Added{Results: []Mem0Result{}}
+	out := mem0Added{Results: []mem0Result{}}
 	if done.MemoryID != "" {
 		m, err := s.engine.Memories().Get(ctx, t.Namespace, done.MemoryID, "", true)
 		if err != nil {
 			return nil, err
 		}
-		out.Results = append(out.Results, Mem0Result{ID: m.ID, Memory: m.Content, Event: eventOf(done.Status)})
+		out.Results = append(out.Results, mem0Result{ID: m.ID, Memory: m.Content, Event: eventOf(done.Status)})
 	}
 	if r.AsyncMode == nil || *r.AsyncMode {
 		return &mem0AddOutput{out}, nil
@@ -166,7 +166,7 @@ const mem0ExtractionWait = 30 * time.Second
 
 // awaitExtraction waits for the extraction from a turn, until the caller disconnects or the server
 // stops. It returns the results so far, and whether more may follow.
-func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (extracted []Mem0Result, pending bool, err error) {
+func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (extracted []mem0Result, pending bool, err error) {
 	wait, cancel := context.WithTimeout(ctx, s.extractionWait)
 	defer cancel()
 	go func() {
@@ -186,7 +186,7 @@ func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (extracted 
 		switch c.Op {
 		case ragctx.OpQuarantined, ragctx.OpDiscarded:
 		default:
-			extracted = append(extracted, Mem0Result{
+			extracted = append(extracted, mem0Result{
 				ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous),
 				Event: mem0Event(c.MemoryChange),
 			})
@@ -195,23 +195,23 @@ func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (extracted 
 	return extracted, pending, err
 }
 
-type mem0MemoryOutput struct{ Body Mem0Memory }
+type mem0MemoryOutput struct{ Body mem0Memory }
 
 func (s *Server) mem0Get(ctx context.Context, in *Mem0Key) (*mem0MemoryOutput, error) {
 	m, err := s.engine.Memories().Get(ctx, in.ProjectID, in.ID, "", true)
-	return &mem0MemoryOutput{mem0Memory(m)}, err
+	return &mem0MemoryOutput{toMem0(m)}, err
 }
 
-// Mem0Update changes a memory.
-type Mem0Update struct {
+// mem0Update changes a memory.
+type mem0Update struct {
 	Text           *string  `json:"text,omitempty"`
 	Metadata       Metadata `json:"metadata,omitempty" doc:"merged into the memory's metadata"`
-	ExpirationDate Mem0Date `json:"expiration_date,omitzero" doc:"null is never"`
+	ExpirationDate mem0Date `json:"expiration_date,omitzero" doc:"null is never"`
 }
 
 type mem0UpdateInput struct {
 	Mem0Key
-	Body Mem0Update
+	Body mem0Update
 }
 
 func (s *Server) mem0Update(ctx context.Context, in *mem0UpdateInput) (*mem0MemoryOutput, error) {
@@ -224,7 +224,7 @@ func (s *Server) mem0Update(ctx context.Context, in *mem0UpdateInput) (*mem0Memo
 		p.Expires = &at
 	}
 	m, _, err := s.engine.Memories().Revise(ctx, in.ProjectID, in.ID, engine.Viewer{Anyone: true}, p)
-	return &mem0MemoryOutput{mem0Memory(m)}, err
+	return &mem0MemoryOutput{toMem0(m)}, err
 }
 
 func (s *Server) mem0Delete(ctx context.Context, in *Mem0Key) (*mem0MessageOutput, error) {
@@ -232,7 +232,7 @@ func (s *Server) mem0Delete(ctx context.Context, in *Mem0Key) (*mem0MessageOutpu
 		return nil, err
 	}
 	err := s.engine.Memories().Delete(ctx, in.ProjectID, in.ID, "", true)
-	return &mem0MessageOutput{Mem0Message{"Memory deleted successfully!"}}, err
+	return &mem0MessageOutput{mem0Message{"Memory deleted successfully!"}}, err
 }
 
 type mem0DeleteInput struct {
@@ -250,6 +250,6 @@ func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0M
 	}
 	f := scope.memories()
 	f.Own = true
-	return &mem0MessageOutput{Mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx,
+	return &mem0MessageOutput{mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx,
 		in.ProjectID, f)
 }

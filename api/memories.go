@@ -13,8 +13,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// MemoryRequest is a memory to store.
-type MemoryRequest struct {
+// memoryRequest is a memory to store.
+type memoryRequest struct {
 	ID         string    `json:"id,omitempty" maxLength:"512"`
 	Namespace  string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	UserID     string    `json:"user_id,omitempty" maxLength:"512"`
@@ -30,10 +30,10 @@ type MemoryRequest struct {
 	Occurred   time.Time `json:"occurred,omitzero" doc:"default is now"`
 	Expires    time.Time `json:"expires,omitzero" doc:"expiry time, in the future; default is never"`
 	Origin     string    `json:"origin,omitempty" enum:"user,agent,tool,document"`
-	TTL        TTL       `json:"ttl,omitempty" doc:"lifetime, in place of expires"`
+	TTL        ttl       `json:"ttl,omitempty" doc:"lifetime, in place of expires"`
 }
 
-func (r MemoryRequest) memory(now time.Time) (ragctx.Memory, error) {
+func (r memoryRequest) memory(now time.Time) (ragctx.Memory, error) {
 	m := ragctx.Memory{
 		ID: r.ID, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		Content: r.Content, Importance: ragctx.DefaultImportance, Tags: r.Tags, Metadata: r.Metadata,
@@ -56,23 +56,23 @@ func (r MemoryRequest) memory(now time.Time) (ragctx.Memory, error) {
 	return m, err
 }
 
-// MemoryPut is the result of storing a memory.
-type MemoryPut struct {
+// memoryPut is the result of storing a memory.
+type memoryPut struct {
 	ragctx.Memory
 
 	Status store.Status `json:"status" enum:"created,replaced,unchanged,quarantined"`
 }
 
-type memoryInput struct{ Body MemoryRequest }
+type memoryInput struct{ Body memoryRequest }
 
 type memoryPutOutput struct {
 	Status int
 	ETag   string `header:"ETag" doc:"version tag for If-Match"`
-	Body   MemoryPut
+	Body   memoryPut
 }
 
-func memoryPut(status int, m ragctx.Memory, done store.Status) *memoryPutOutput {
-	return &memoryPutOutput{status, memoryTag(m), MemoryPut{m, done}}
+func toMemoryPut(status int, m ragctx.Memory, done store.Status) *memoryPutOutput {
+	return &memoryPutOutput{status, memoryTag(m), memoryPut{m, done}}
 }
 
 type memoryOutput struct {
@@ -132,7 +132,7 @@ func (s *Server) remember(ctx context.Context, in *memoryInput) (*memoryPutOutpu
 	}
 	m.ID = cmp.Or(m.ID, seedOf(ctx))
 	m, status, err := s.engine.Memories().Put(ctx, m)
-	return memoryPut(created(status), m, status), err
+	return toMemoryPut(created(status), m, status), err
 }
 
 func (s *Server) getMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {

@@ -83,7 +83,7 @@ func (c *Client) ListMemories(ctx context.Context, namespace string, f store.Mem
 	if f.After.ID != "" {
 		q.Set("cursor", encodeCursor(memoryCursor{f.After.Now, f.After.Score, f.After.ID, f.Order}))
 	}
-	var page MemoryPage
+	var page memoryPage
 	if err := c.do(ctx, http.MethodGet, memoriesPath, q, nil, &page); err != nil {
 		return nil, store.MemoryCursor{}, err
 	}
@@ -125,19 +125,19 @@ func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, an
 // ReviseMemory calls [engine.Memories.Revise] on the server. Added and removed tags need a request
 // of their own.
 func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer, p memory.Patch) (ragctx.Memory, store.Status, error) {
-	var put MemoryPut
+	var put memoryPut
 	if len(p.AddTags)+len(p.RemoveTags) > 0 {
-		err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, "/tags", by, TagsRequest{p.AddTags, p.RemoveTags}, &put)
+		err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, "/tags", by, tagsRequest{p.AddTags, p.RemoveTags}, &put)
 		p.AddTags, p.RemoveTags = nil, nil
 		if err != nil || p.IsZero() {
 			return put.Memory, put.Status, err
 		}
 	}
-	body := MemoryPatch{
+	body := memoryPatch{
 		Content: p.Content, Importance: p.Importance, Tags: p.Tags, Metadata: p.Metadata, Profile: p.Profile, Pinned: p.Pinned,
 	}
 	if p.Expires != nil {
-		body.Expires = Expiry{Set: true, At: *p.Expires}
+		body.Expires = expiry{Set: true, At: *p.Expires}
 	}
 	err := c.one(ctx, http.MethodPatch, memoriesPath, namespace, id, "", by, body, &put)
 	return put.Memory, put.Status, err
@@ -145,27 +145,27 @@ func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engi
 
 // MemoryHistory calls [engine.Memories.History] on the server.
 func (c *Client) MemoryHistory(ctx context.Context, namespace, id string, by engine.Viewer) ([]ragctx.MemoryChange, error) {
-	var h MemoryHistory
+	var h memoryHistory
 	return h.History, c.one(ctx, http.MethodGet, memoriesPath, namespace, id, "/history", by, nil, &h)
 }
 
 // UndoMemory calls [engine.Memories.Undo] on the server.
 func (c *Client) UndoMemory(ctx context.Context, namespace, id string, by engine.Viewer) (ragctx.MemoryChange, error) {
-	var u Undone
+	var u undone
 	err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, ":undo", by, nil, &u)
 	return u.Undone, err
 }
 
 // UndoTurn calls [engine.Sessions.UndoTurn] on the server.
 func (c *Client) UndoTurn(ctx context.Context, namespace, turn string, by engine.Viewer) ([]string, error) {
-	var u TurnUndone
+	var u turnUndone
 	err := c.one(ctx, http.MethodPost, "/v1/turns", namespace, turn, ":undo", by, nil, &u)
 	return u.MemoryIDs, err
 }
 
 // Turn calls [engine.Sessions.Turn] on the server.
 func (c *Client) Turn(ctx context.Context, namespace, id string, by engine.Viewer) (store.StoredTurn, error) {
-	var t Turn
+	var t turn
 	err := c.one(ctx, http.MethodGet, "/v1/turns", namespace, id, "", by, nil, &t)
 	return store.StoredTurn{Turn: t.turn(), Recorded: t.Recorded}, err
 }
@@ -179,7 +179,7 @@ func (c *Client) Quarantine(ctx context.Context, namespace string, f store.Memor
 	if after != 0 {
 		q.Set("cursor", encodeCursor(quarantineCursor{after}))
 	}
-	var page QuarantinePage
+	var page quarantinePage
 	if err := c.do(ctx, http.MethodGet, memoriesPath+":quarantine", q, nil, &page); err != nil {
 		return nil, 0, err
 	}
@@ -203,7 +203,7 @@ func (c *Client) DiscardMemory(ctx context.Context, namespace, id string, by eng
 func (c *Client) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p ragctx.PrunePolicy, dry bool) (engine.Pruned, error) {
 	days := p.MaxAge.Hours() / 24
 	var out engine.Pruned
-	err := c.do(ctx, http.MethodPost, memoriesPath+":prune", nil, PruneRequest{
+	err := c.do(ctx, http.MethodPost, memoriesPath+":prune", nil, pruneRequest{
 		Namespace: namespace, UserID: f.UserID, AllUsers: f.AnyUser, AgentID: f.AgentID, SessionID: f.SessionID,
 		MaxAgeDays: &days, MinImportance: &p.MinImportance, MaxItems: p.MaxItems, DryRun: dry,
 	}, &out)
@@ -225,7 +225,7 @@ func (c *Client) MemoryTags(ctx context.Context, namespace string, f store.Memor
 	if f.Limit != 0 {
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
-	var list TagList
+	var list tagList
 	err := c.do(ctx, http.MethodGet, memoriesPath+":tags", q, nil, &list)
 	return list.Tags, err
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// MemoryHistory lists the changes of a memory.
-type MemoryHistory struct {
+// memoryHistory lists the changes of a memory.
+type memoryHistory struct {
 	History []ragctx.MemoryChange `json:"history" nullable:"false" doc:"oldest first"`
 }
 
-type historyOutput struct{ Body MemoryHistory }
+type historyOutput struct{ Body memoryHistory }
 
-// Undone is a reverted change.
-type Undone struct {
+// undone is a reverted change.
+type undone struct {
 	Undone ragctx.MemoryChange `json:"undone" doc:"the reverted change"`
 }
 
-type undoneOutput struct{ Body Undone }
+type undoneOutput struct{ Body undone }
 
-// TurnUndone lists the memories changed by reverting an extraction.
-type TurnUndone struct {
+// turnUndone lists the memories changed by reverting an extraction.
+type turnUndone struct {
 	MemoryIDs []string `json:"memory_ids" nullable:"false" doc:"memories that changed"`
 }
 
-type turnUndoneOutput struct{ Body TurnUndone }
+type turnUndoneOutput struct{ Body turnUndone }
 
 // TurnKey are the parameters that name a turn. It is exported because huma ignores unexported
 // embedded types.
@@ -40,8 +40,8 @@ type TurnKey struct {
 	ID string `path:"id" doc:"turn id"`
 }
 
-// Turn is a stored turn.
-type Turn struct {
+// turn is a stored turn.
+type turn struct {
 	TurnRequest
 
 	Recorded time.Time `json:"recorded"`
@@ -49,10 +49,10 @@ type Turn struct {
 	Changes []store.TurnChange `json:"learnt" nullable:"false"`
 }
 
-type storedTurnOutput struct{ Body Turn }
+type storedTurnOutput struct{ Body turn }
 
-// PruneRequest selects memories to prune. The zero value is the documented default policy.
-type PruneRequest struct {
+// pruneRequest selects memories to prune. The zero value is the documented default policy.
+type pruneRequest struct {
 	Namespace     string   `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	UserID        string   `json:"user_id,omitempty" maxLength:"512"`
 	AllUsers      bool     `json:"all_users,omitempty" doc:"prune memories of all users"`
@@ -65,7 +65,7 @@ type PruneRequest struct {
 }
 
 // policy returns the requested policy.
-func (r PruneRequest) policy() ragctx.PrunePolicy {
+func (r pruneRequest) policy() ragctx.PrunePolicy {
 	p := ragctx.DefaultPrunePolicy()
 	if r.MaxAgeDays != nil {
 		p.MaxAge = time.Duration(*r.MaxAgeDays * float64(24*time.Hour))
@@ -77,7 +77,7 @@ func (r PruneRequest) policy() ragctx.PrunePolicy {
 	return p
 }
 
-type pruneInput struct{ Body PruneRequest }
+type pruneInput struct{ Body pruneRequest }
 
 type prunedOutput struct{ Body engine.Pruned }
 
@@ -132,12 +132,12 @@ func (s *Server) curationRoutes() {
 
 func (s *Server) memoryHistory(ctx context.Context, in *MemoryKey) (*historyOutput, error) {
 	h, err := s.engine.Memories().History(ctx, in.Namespace, in.ID, in.viewer())
-	return &historyOutput{MemoryHistory{h}}, err
+	return &historyOutput{memoryHistory{h}}, err
 }
 
 func (s *Server) undoMemory(ctx context.Context, in *MemoryKey) (*undoneOutput, error) {
 	c, err := s.engine.Memories().Undo(ctx, in.Namespace, in.ID, in.viewer())
-	return &undoneOutput{Undone{c}}, err
+	return &undoneOutput{undone{c}}, err
 }
 
 func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, error) {
@@ -146,7 +146,7 @@ func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, 
 		ids = []string{}
 		_, err = s.engine.Sessions().Turn(ctx, in.Namespace, in.ID, in.viewer()) // checks that the turn exists
 	}
-	return &turnUndoneOutput{TurnUndone{ids}}, err
+	return &turnUndoneOutput{turnUndone{ids}}, err
 }
 
 func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, error) {
@@ -155,7 +155,7 @@ func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, e
 		return nil, err
 	}
 	changes, err := s.engine.Sessions().TurnChanges(ctx, in.Namespace, in.ID, in.viewer())
-	return &storedTurnOutput{Turn{turnRequest(t.Turn), t.Recorded, changes}}, err
+	return &storedTurnOutput{turn{turnRequest(t.Turn), t.Recorded, changes}}, err
 }
 
 func (s *Server) releaseMemory(ctx context.Context, in *MemoryKey) (*memoryOutput, error) {

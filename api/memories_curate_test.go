@@ -23,7 +23,7 @@ func (f *fixture) remembered(t *testing.T, lines ...string) {
 func ids(t *testing.T, a answer) string {
 	t.Helper()
 	var out []string
-	for _, m := range into[MemoryPage](t, a, 200).Memories {
+	for _, m := range into[memoryPage](t, a, 200).Memories {
 		out = append(out, m.ID)
 	}
 	return strings.Join(out, " ")
@@ -88,7 +88,7 @@ func TestPagesInEveryOrder(t *testing.T) {
 		want := ids(t, f.call(t, "GET", "/v1/memories?order="+order, ""))
 		var got []string
 		for cursor := ""; ; {
-			page := into[MemoryPage](t, f.call(t, "GET", "/v1/memories?limit=2&order="+order+cursor, ""), 200)
+			page := into[memoryPage](t, f.call(t, "GET", "/v1/memories?limit=2&order="+order+cursor, ""), 200)
 			for _, m := range page.Memories {
 				got = append(got, m.ID)
 			}
@@ -109,9 +109,9 @@ func TestPagesInEveryOrder(t *testing.T) {
 func TestChangeMemory(t *testing.T) {
 	f := start(t, Options{})
 	f.remembered(t, `{"id":"a/b","content":"one","importance":0.2,"tags":["x"],"metadata":{"k":{"a":1,"b":2},"n":12345678901234567890},"occurred":"2026-01-01T00:00:00Z","expires":"2100-01-01T00:00:00Z"}`)
-	patch := func(body string, status store.Status) MemoryPut {
+	patch := func(body string, status store.Status) memoryPut {
 		t.Helper()
-		put := into[MemoryPut](t, f.call(t, "PATCH", "/v1/memories/a/b", body), 200)
+		put := into[memoryPut](t, f.call(t, "PATCH", "/v1/memories/a/b", body), 200)
 		if put.Status != status {
 			t.Errorf("%s: %s, want %s", body, put.Status, status)
 		}
@@ -157,13 +157,13 @@ func TestTagsOfAMemory(t *testing.T) {
 		{"POST", `{"add":["one"],"remove":["four"]}`, "[one]"},
 	} {
 		for _, path := range []string{"/v1/memories/a/b/tags", "/v1/memories/a%2Fb/tags"} {
-			if m := into[MemoryPut](t, f.call(t, tc.method, path, tc.body), 200); fmt.Sprint(m.Tags) != tc.want {
+			if m := into[memoryPut](t, f.call(t, tc.method, path, tc.body), 200); fmt.Sprint(m.Tags) != tc.want {
 				t.Errorf("%s %s: %v", tc.method, tc.body, m.Tags)
 			}
 		}
 	}
 	for query, want := range map[string]string{"": "[{one 1}]", "?all_users=true": "[{one 2} {two 1}]", "?user_id=ada&limit=1": "[{one 2}]", "?namespace=none": "[]"} {
-		if list := into[TagList](t, f.call(t, "GET", "/v1/memories:tags"+query, ""), 200); fmt.Sprint(list.Tags) != want {
+		if list := into[tagList](t, f.call(t, "GET", "/v1/memories:tags"+query, ""), 200); fmt.Sprint(list.Tags) != want {
 			t.Errorf("tags %q: %v, want %s", query, list.Tags, want)
 		}
 	}
@@ -175,7 +175,7 @@ func TestHistoryAndUndo(t *testing.T) {
 	for _, id := range []string{"m", "a/b", "x:undo", "y/history", "history", "tags", "z/tags"} {
 		path := "/v1/memories/" + escaped(id)
 		ops := func() (out string) {
-			for _, c := range into[MemoryHistory](t, f.call(t, "GET", path+"/history", ""), 200).History {
+			for _, c := range into[memoryHistory](t, f.call(t, "GET", path+"/history", ""), 200).History {
 				out += " " + string(c.Op)
 				if c.Undone {
 					out += "~"
@@ -190,7 +190,7 @@ func TestHistoryAndUndo(t *testing.T) {
 			t.Errorf("%s: %s", id, got)
 		}
 		for i, want := range []string{"two", "one", ""} {
-			u := into[Undone](t, f.call(t, "POST", path+":undo", ""), 200)
+			u := into[undone](t, f.call(t, "POST", path+":undo", ""), 200)
 			if u.Undone.Op != []ragctx.ChangeOp{ragctx.OpDeleted, ragctx.OpUpdated, ragctx.OpCreated}[i] {
 				t.Errorf("%s: undid %s", id, u.Undone.Op)
 			}
@@ -253,18 +253,18 @@ func TestTurnAsStored(t *testing.T) {
 	body := `{"id":"a/t","session_id":"s","messages":[{"role":"user","content":"Hello."},{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"find","input":{"q":1}}]}],"metadata":{"n":12345678901234567890}}`
 	into[any](t, f.call(t, "POST", "/v1/turns", body), 201)
 	a := f.call(t, "GET", "/v1/turns/a/t", "")
-	turn := into[Turn](t, a, 200)
+	turn := into[turn](t, a, 200)
 	if turn.ID != "a/t" || len(turn.Messages) != 2 || turn.Recorded.IsZero() || !strings.Contains(a.body, `"n":12345678901234567890`) || !strings.Contains(a.body, `"input":{"q":1}`) {
 		t.Error(a.body)
 	}
-	h := into[MemoryHistory](t, f.call(t, "GET", "/v1/memories/a/t/history", ""), 200).History
+	h := into[memoryHistory](t, f.call(t, "GET", "/v1/memories/a/t/history", ""), 200).History
 	if len(h) != 1 || h[0].Op != ragctx.OpCreated || h[0].By != ragctx.ByTurn || h[0].Turn != "a/t" || !strings.Contains(h[0].Content, "Hello.") {
 		t.Errorf("%+v", h)
 	}
 	if p := f.call(t, "POST", "/v1/memories/a/t:undo", "").problem(t); p.Status != 409 {
 		t.Errorf("%+v", p)
 	}
-	if u := into[TurnUndone](t, f.call(t, "POST", "/v1/turns/a/t:undo", ""), 200); len(u.MemoryIDs) != 0 {
+	if u := into[turnUndone](t, f.call(t, "POST", "/v1/turns/a/t:undo", ""), 200); len(u.MemoryIDs) != 0 {
 		t.Errorf("%+v", u)
 	}
 	for _, r := range [][2]string{{"GET", "/v1/turns/none"}, {"POST", "/v1/turns/none:undo"}} {
@@ -297,12 +297,12 @@ func TestTTL(t *testing.T) {
 
 func TestOutcomes(t *testing.T) {
 	f := start(t, Options{})
-	m := into[MemoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git","deploy"],"result":"Release 7 serves.","user_id":"ada","session_id":"s"}`), 201)
+	m := into[memoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git","deploy"],"result":"Release 7 serves.","user_id":"ada","session_id":"s"}`), 201)
 	if m.Content != "Success: Roll back\nTools: git, deploy\nResult: Release 7 serves." || m.Type != ragctx.MemoryProcedural || m.Importance != 0.8 ||
 		fmt.Sprint(m.Tags) != "[success pattern]" || fmt.Sprint(m.Metadata) != "map[prompt:Roll back tools:[git deploy]]" || m.UserID != "ada" || m.SessionID != "s" {
 		t.Errorf("%+v", m)
 	}
-	m = into[MemoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git"],"error":"conflict"}`), 201)
+	m = into[memoryPut](t, f.call(t, "POST", "/v1/memories:outcome", `{"prompt":"Roll back","tools":["git"],"error":"conflict"}`), 201)
 	if m.Content != "Failure: Roll back\nError: conflict\nAttempted tools: git" || m.Type != ragctx.MemoryEpisodic || m.Importance != 0.9 ||
 		fmt.Sprint(m.Tags) != "[failure avoid]" || fmt.Sprint(m.Metadata) != "map[error:conflict prompt:Roll back]" {
 		t.Errorf("%+v", m)

@@ -7,8 +7,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
-// MemoryLine is a line of an export or import of memories.
-type MemoryLine struct {
+// memoryLine is a line of an export or import of memories.
+type memoryLine struct {
 	ID         string             `json:"id" maxLength:"512" doc:"memory id; preserved"`
 	UserID     string             `json:"user_id,omitempty" maxLength:"512"`
 	AgentID    string             `json:"agent_id,omitempty" maxLength:"512"`
@@ -22,8 +22,8 @@ type MemoryLine struct {
 	Pinned     bool               `json:"pinned,omitempty"`
 	Occurred   time.Time          `json:"occurred,omitzero"`
 	Expires    time.Time          `json:"expires,omitzero"`
-	About      *LineAbout         `json:"about,omitempty" doc:"attributes of an extracted fact"`
-	Sources    []LineSource       `json:"sources,omitempty" maxItems:"1000" doc:"evidence in turns"`
+	About      *lineAbout         `json:"about,omitempty" doc:"attributes of an extracted fact"`
+	Sources    []lineSource       `json:"sources,omitempty" maxItems:"1000" doc:"evidence in turns"`
 	State      ragctx.MemoryState `json:"state,omitempty" doc:"only active memories are imported"`
 	Uses       int                `json:"access_count,omitempty" minimum:"0"`
 	LastUsed   time.Time          `json:"last_accessed,omitzero"`
@@ -35,8 +35,8 @@ type MemoryLine struct {
 	History   []ragctx.MemoryChange `json:"history,omitempty" doc:"exported only"`
 }
 
-// LineAbout is the JSON form of the attributes of an extracted fact.
-type LineAbout struct {
+// lineAbout is the JSON form of the attributes of an extracted fact.
+type lineAbout struct {
 	Kind       string  `json:"kind" enum:"preference,decision,instruction,identity,relation,plan,event,outcome"`
 	Subject    string  `json:"subject,omitempty" maxLength:"1024"`
 	Attribute  string  `json:"attribute,omitempty" maxLength:"1024"`
@@ -48,8 +48,8 @@ type LineAbout struct {
 	When       string  `json:"when,omitempty" maxLength:"1024"`
 }
 
-// LineSource is the JSON form of the evidence for a memory.
-type LineSource struct {
+// lineSource is the JSON form of the evidence for a memory.
+type lineSource struct {
 	Turn    string    `json:"turn" maxLength:"512"`
 	Message int       `json:"message,omitempty" minimum:"0"`
 	Start   int       `json:"start,omitempty" minimum:"0"`
@@ -58,27 +58,27 @@ type LineSource struct {
 }
 
 // lineOf converts a memory for an export.
-func lineOf(m ragctx.Memory, history []ragctx.MemoryChange) MemoryLine {
-	l := MemoryLine{
+func lineOf(m ragctx.Memory, history []ragctx.MemoryChange) memoryLine {
+	l := memoryLine{
 		ID: m.ID, UserID: m.UserID, AgentID: m.AgentID, SessionID: m.SessionID, Type: string(m.Type), Content: m.Content,
 		Importance: &m.Importance, Tags: m.Tags, Metadata: m.Metadata, Profile: m.Profile, Pinned: m.Pinned,
 		Occurred: m.Occurred, Expires: m.Expires, State: m.State, Uses: m.Uses, LastUsed: m.LastUsed,
 		Namespace: m.Namespace, Score: m.Score, Recorded: m.Recorded, Version: m.Version, History: history,
 	}
 	if a := m.About; a != nil {
-		l.About = &LineAbout{
+		l.About = &lineAbout{
 			Kind: string(a.Kind), Subject: a.Subject, Attribute: a.Attribute, Value: a.Value, Exclusive: a.Exclusive,
 			Confidence: a.Confidence, Rule: a.Rule, Reason: a.Reason, When: a.When,
 		}
 	}
 	for _, e := range m.Sources {
-		l.Sources = append(l.Sources, LineSource{Turn: e.Turn, Message: e.Message, Start: e.Start, End: e.End, At: e.At})
+		l.Sources = append(l.Sources, lineSource{Turn: e.Turn, Message: e.Message, Start: e.Start, End: e.End, At: e.At})
 	}
 	return l
 }
 
 // memory converts a line into a memory of a namespace.
-func (l MemoryLine) memory(namespace string) (ragctx.Memory, error) {
+func (l memoryLine) memory(namespace string) (ragctx.Memory, error) {
 	m := ragctx.Memory{
 		ID: l.ID, Namespace: namespace, UserID: l.UserID, AgentID: l.AgentID, SessionID: l.SessionID,
 		Content: l.Content, Importance: ragctx.DefaultImportance, Tags: l.Tags, Metadata: l.Metadata,

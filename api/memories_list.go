@@ -112,21 +112,21 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 	return f, err
 }
 
-// MemoryPage is a page of memories.
-type MemoryPage struct {
+// memoryPage is a page of memories.
+type memoryPage struct {
 	Memories   []ragctx.Memory `json:"memories" nullable:"false"`
 	NextCursor string          `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-type memoryPageOutput struct{ Body MemoryPage }
+type memoryPageOutput struct{ Body memoryPage }
 
-// QuarantinePage is a page of quarantined memories.
-type QuarantinePage struct {
+// quarantinePage is a page of quarantined memories.
+type quarantinePage struct {
 	Memories   []store.Quarantined `json:"memories" nullable:"false"`
 	NextCursor string              `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-type quarantineOutput struct{ Body QuarantinePage }
+type quarantineOutput struct{ Body quarantinePage }
 
 type quarantineList struct {
 	MemoryScope
@@ -134,15 +134,15 @@ type quarantineList struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-// TagList holds tags with their number of memories.
-type TagList struct {
+// tagList holds tags with their number of memories.
+type tagList struct {
 	Tags       []store.TagCount `json:"tags" nullable:"false"`
 	NextCursor string           `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-type tagListOutput struct{ Body TagList }
+type tagListOutput struct{ Body tagList }
 
-type tagList struct {
+type tagListInput struct {
 	MemoryConditions
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
@@ -186,7 +186,7 @@ func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageO
 	if err != nil {
 		return nil, err
 	}
-	page := MemoryPage{Memories: found}
+	page := memoryPage{Memories: found}
 	if next.ID != "" {
 		page.NextCursor = encodeCursor(memoryCursor{next.Now, next.Score, next.ID, f.Order})
 	}
@@ -200,7 +200,7 @@ func (s *Server) listQuarantined(ctx context.Context, in *memoryList) (*memoryPa
 	if err != nil {
 		return nil, err
 	}
-	page := MemoryPage{Memories: make([]ragctx.Memory, len(q.Body.Memories)), NextCursor: q.Body.NextCursor}
+	page := memoryPage{Memories: make([]ragctx.Memory, len(q.Body.Memories)), NextCursor: q.Body.NextCursor}
 	for i, m := range q.Body.Memories {
 		page.Memories[i] = m.Memory
 	}
@@ -221,14 +221,14 @@ func (s *Server) listQuarantine(ctx context.Context, in *quarantineList) (*quara
 	if err != nil {
 		return nil, err
 	}
-	page := QuarantinePage{Memories: found}
+	page := quarantinePage{Memories: found}
 	if next != 0 {
 		page.NextCursor = encodeCursor(quarantineCursor{next})
 	}
 	return &quarantineOutput{page}, nil
 }
 
-func (s *Server) listMemoryTags(ctx context.Context, in *tagList) (*tagListOutput, error) {
+func (s *Server) listMemoryTags(ctx context.Context, in *tagListInput) (*tagListOutput, error) {
 	f, err := in.filter()
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (s *Server) listMemoryTags(ctx context.Context, in *tagList) (*tagListOutpu
 		return nil, err
 	}
 	f.Limit = in.Limit
-	page := TagList{}
+	page := tagList{}
 	if page.Tags, err = s.engine.Memories().Tags(ctx, in.Namespace, f, store.TagCount(after)); err != nil {
 		return nil, err
 	}

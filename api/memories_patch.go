@@ -12,34 +12,34 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// MemoryPatch changes a memory. Absent fields stay unchanged.
-type MemoryPatch struct {
+// memoryPatch changes a memory. Absent fields stay unchanged.
+type memoryPatch struct {
 	Content    *string   `json:"content,omitempty" doc:"at most 1 MiB"`
 	Importance *float64  `json:"importance,omitempty" minimum:"0" maximum:"1"`
 	Tags       *[]string `json:"tags,omitempty" maxItems:"64" doc:"replaces all tags"`
 	Metadata   Metadata  `json:"metadata,omitempty"`
 	Profile    *bool     `json:"profile,omitempty"`
 	Pinned     *bool     `json:"pinned,omitempty"`
-	Expires    Expiry    `json:"expires,omitzero" doc:"expiry time, in the future; null is never"`
-	TTL        TTL       `json:"ttl,omitempty" doc:"lifetime from now, in place of expires"`
+	Expires    expiry    `json:"expires,omitzero" doc:"expiry time, in the future; null is never"`
+	TTL        ttl       `json:"ttl,omitempty" doc:"lifetime from now, in place of expires"`
 }
 
-// Expiry is a nullable time.
-type Expiry struct {
+// expiry is a nullable time.
+type expiry struct {
 	Set bool
 	At  time.Time // zero for null
 }
 
 // IsZero reports whether the field is absent.
-func (e Expiry) IsZero() bool { return !e.Set }
+func (e expiry) IsZero() bool { return !e.Set }
 
 // Schema implements [huma.SchemaProvider].
-func (Expiry) Schema(huma.Registry) *huma.Schema {
+func (expiry) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time", Nullable: true}
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (e Expiry) MarshalJSON() ([]byte, error) {
+func (e expiry) MarshalJSON() ([]byte, error) {
 	if e.At.IsZero() {
 		return []byte("null"), nil
 	}
@@ -47,13 +47,13 @@ func (e Expiry) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (e *Expiry) UnmarshalJSON(b []byte) error {
+func (e *expiry) UnmarshalJSON(b []byte) error {
 	e.Set = true
 	return json.Unmarshal(b, &e.At)
 }
 
 // patch converts the request for the engine.
-func (r MemoryPatch) patch(now time.Time) (memory.Patch, error) {
+func (r memoryPatch) patch(now time.Time) (memory.Patch, error) {
 	p := memory.Patch{
 		Content: r.Content, Importance: r.Importance, Tags: r.Tags, Metadata: r.Metadata, Profile: r.Profile,
 		Pinned: r.Pinned,
@@ -74,33 +74,33 @@ func (r MemoryPatch) patch(now time.Time) (memory.Patch, error) {
 	return p, nil
 }
 
-// TagsRequest adds and removes tags.
-type TagsRequest struct {
+// tagsRequest adds and removes tags.
+type tagsRequest struct {
 	Add    []string `json:"add,omitempty" maxItems:"64"`
 	Remove []string `json:"remove,omitempty" maxItems:"64"`
 }
 
-// TagsPut replaces all tags of a memory.
-type TagsPut struct {
+// tagsPut replaces all tags of a memory.
+type tagsPut struct {
 	Tags []string `json:"tags" maxItems:"64" nullable:"false"`
 }
 
 type patchInput struct {
 	MemoryKey
 	Matching
-	Body MemoryPatch
+	Body memoryPatch
 }
 
 type tagsPutInput struct {
 	MemoryKey
 	Matching
-	Body TagsPut
+	Body tagsPut
 }
 
 type tagsInput struct {
 	MemoryKey
 	Matching
-	Body TagsRequest
+	Body tagsRequest
 }
 
 func (s *Server) patchRoutes() {
@@ -137,5 +137,5 @@ func (s *Server) changeMemory(ctx context.Context, in *patchInput) (*memoryPutOu
 
 func (s *Server) revise(ctx context.Context, key MemoryKey, as Matching, p memory.Patch) (*memoryPutOutput, error) {
 	m, status, err := s.engine.If(as.when()).ReviseMemory(ctx, key.Namespace, key.ID, key.viewer(), p)
-	return memoryPut(http.StatusOK, m, status), err
+	return toMemoryPut(http.StatusOK, m, status), err
 }

@@ -34,7 +34,7 @@ func TestMemoryLifecycle(t *testing.T) {
 		"&all_users=true&type=semantic": 1, "&all_users=true&type=working&type=episodic": 0,
 		"&all_users=true&tag=tea": 1, "&all_users=true&tag=te": 0, "&all_users=true&session_id=s": 0,
 	} {
-		page := into[MemoryPage](t, f.call(t, "GET", "/v1/memories?namespace=n"+query, ""), 200)
+		page := into[memoryPage](t, f.call(t, "GET", "/v1/memories?namespace=n"+query, ""), 200)
 		if page.Memories == nil || len(page.Memories) != want {
 			t.Errorf("list %q: %d memories, want %d", query, len(page.Memories), want)
 		}
@@ -72,7 +72,7 @@ func TestMemoryPages(t *testing.T) {
 	var ids []string
 	cursor := ""
 	for {
-		page := into[MemoryPage](t, f.call(t, "GET", "/v1/memories?limit=2&cursor="+cursor, ""), 200)
+		page := into[memoryPage](t, f.call(t, "GET", "/v1/memories?limit=2&cursor="+cursor, ""), 200)
 		for _, m := range page.Memories {
 			ids = append(ids, m.ID)
 		}
@@ -108,7 +108,7 @@ func TestMemoryPagesWhileDeleting(t *testing.T) {
 	}
 	n := 0
 	for cursor := "?limit=2"; cursor != ""; {
-		page := into[MemoryPage](t, f.call(t, "GET", "/v1/memories"+cursor, ""), 200)
+		page := into[memoryPage](t, f.call(t, "GET", "/v1/memories"+cursor, ""), 200)
 		for _, m := range page.Memories {
 			n++
 			f.call(t, "DELETE", "/v1/memories/"+m.ID, "")

@@ -87,7 +87,7 @@ func importMemoryLines(ctx context.Context, to importFunc, namespace string, r i
 		store: to, namespace: namespace, schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer),
 		done: MemoryImport{Errors: []LineError{}},
 	}
-	in.schema = in.schemas.Schema(reflect.TypeFor[MemoryLine](), true, "")
+	in.schema = in.schemas.Schema(reflect.TypeFor[memoryLine](), true, "")
 	lines := bufio.NewReaderSize(r, 64<<10)
 	var buf []byte
 	for n := 1; ; n++ {
@@ -154,8 +154,8 @@ func (in *importer) line(ctx context.Context, n int, line []byte) error {
 	return nil
 }
 
-func (in *importer) read(line []byte) (MemoryLine, error) {
-	var l MemoryLine
+func (in *importer) read(line []byte) (memoryLine, error) {
+	var l memoryLine
 	faults, serr := checkJSON(line, in.schema, in.schemas)
 	if serr != nil {
 		return l, faultError(Fault{Location: "body", Message: "is not valid JSON: " + serr.Error()})
@@ -214,7 +214,7 @@ func (s *Server) transferRoutes() {
 			Content: map[string]*huma.MediaType{linesType: lines},
 		},
 	}, s.importMemories)
-	lines.Schema = s.schemaOf(reflect.TypeFor[MemoryLine]())
+	lines.Schema = s.schemaOf(reflect.TypeFor[memoryLine]())
 }
 
 func (s *Server) exportMemories(_ context.Context, in *memoryExport) (*huma.StreamResponse, error) {

@@ -15,10 +15,10 @@ import (
 )
 
 // exported returns the lines of an export without what is not imported.
-func exported(t *testing.T, ndjson string) (out []MemoryLine) {
+func exported(t *testing.T, ndjson string) (out []memoryLine) {
 	t.Helper()
 	for line := range strings.Lines(ndjson) {
-		var l MemoryLine
+		var l memoryLine
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}

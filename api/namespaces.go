@@ -13,14 +13,14 @@ import (
 
 const namespacesPath = "/v1/namespaces"
 
-// NamespaceRequest creates a namespace with quotas.
-type NamespaceRequest struct {
+// namespaceRequest creates a namespace with quotas.
+type namespaceRequest struct {
 	Name   string       `json:"name" minLength:"1" maxLength:"512" doc:"name used in requests" example:"billing"`
 	Quotas store.Quotas `json:"quotas,omitzero" doc:"limits; default is unlimited"`
 }
 
-// NamespacePage is a page of namespaces.
-type NamespacePage struct {
+// namespacePage is a page of namespaces.
+type namespacePage struct {
 	Namespaces []string          `json:"namespaces" nullable:"false" doc:"names in order"`
 	Details    []store.Namespace `json:"details" nullable:"false"`
 	NextCursor string            `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
@@ -37,7 +37,7 @@ type NamespaceKey struct {
 	Name string `path:"name" maxLength:"512" doc:"name of the namespace"`
 }
 
-type namespaceInput struct{ Body NamespaceRequest }
+type namespaceInput struct{ Body namespaceRequest }
 
 type quotasInput struct {
 	NamespaceKey
@@ -51,7 +51,7 @@ type namespaceDelete struct {
 
 type namespaceOutput struct{ Body store.Namespace }
 
-type namespacePageOutput struct{ Body NamespacePage }
+type namespacePageOutput struct{ Body namespacePage }
 
 type namespaceCursor struct {
 	Name string `json:"name"`
@@ -115,7 +115,7 @@ func (s *Server) listNamespaces(ctx context.Context, in *namespaceList) (*namesp
 	if err != nil {
 		return nil, err
 	}
-	page := NamespacePage{Details: found, Namespaces: []string{}}
+	page := namespacePage{Details: found, Namespaces: []string{}}
 	for _, n := range found {
 		page.Namespaces = append(page.Namespaces, n.Name)
 	}
@@ -127,7 +127,7 @@ func (s *Server) listNamespaces(ctx context.Context, in *namespaceList) (*namesp
 
 // CreateNamespace calls [engine.Admin.CreateNamespace] on the server.
 func (c *Client) CreateNamespace(ctx context.Context, name string, q store.Quotas) (n store.Namespace, err error) {
-	err = c.do(ctx, http.MethodPost, namespacesPath, nil, NamespaceRequest{name, q}, &n)
+	err = c.do(ctx, http.MethodPost, namespacesPath, nil, namespaceRequest{name, q}, &n)
 	return n, err
 }
 
@@ -152,7 +152,7 @@ func (c *Client) ListNamespaces(ctx context.Context, after string, limit int) ([
 	if after != "" {
 		q.Set("cursor", encodeCursor(namespaceCursor{after}))
 	}
-	var page NamespacePage
+	var page namespacePage
 	err := c.do(ctx, http.MethodGet, namespacesPath, q, nil, &page)
 	return page.Details, err
 }

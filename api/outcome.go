@@ -12,8 +12,8 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// OutcomeRequest is the outcome of an agent's task.
-type OutcomeRequest struct {
+// outcomeRequest is the outcome of an agent's task.
+type outcomeRequest struct {
 	ID        string    `json:"id,omitempty" maxLength:"512" doc:"memory id; default is a generated id"`
 	Namespace string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	UserID    string    `json:"user_id,omitempty" maxLength:"512"`
@@ -26,7 +26,7 @@ type OutcomeRequest struct {
 	Occurred  time.Time `json:"occurred,omitzero" doc:"default is now"`
 }
 
-type outcomeInput struct{ Body OutcomeRequest }
+type outcomeInput struct{ Body outcomeRequest }
 
 const outcomePath = `/v1/memories\:outcome`
 
@@ -45,5 +45,5 @@ func (s *Server) rememberOutcome(ctx context.Context, in *outcomeInput) (*memory
 		ID: cmp.Or(r.ID, seedOf(ctx)), Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID,
 		SessionID: r.SessionID, Occurred: r.Occurred,
 	}, memory.Outcome{Prompt: r.Prompt, Tools: r.Tools, Result: r.Result, Error: r.Error})
-	return memoryPut(created(status), m, status), err
+	return toMemoryPut(created(status), m, status), err
 }

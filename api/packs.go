@@ -104,8 +104,8 @@ type PackAnswer struct {
 	Metrics    *ledger.Metrics       `json:"metrics,omitempty" doc:"metrics without text, on request"`
 }
 
-// NewPackAnswer returns the answer to a request, with the warnings about its strategy.
-func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) PackAnswer {
+// newPackAnswer returns the answer to a request, with the warnings about its strategy.
+func newPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) PackAnswer {
 	out := PackAnswer{
 		Context: p.Context, Tokens: p.Metrics.Total.EstimatedTokens, Budget: p.Budget, MaxChars: p.MaxChars,
 		Decisions: p.Decisions,
@@ -120,22 +120,22 @@ func NewPackAnswer(p engine.Packed, warnings []ledger.Warning, explain bool) Pac
 	return out
 }
 
-// ClusterState is the state of a cluster's work.
-type ClusterState struct {
+// clusterState is the state of a cluster's work.
+type clusterState struct {
 	State json.RawMessage `json:"state"`
 	Text  string          `json:"text" doc:"the state in a few lines of text"`
 }
 
-// NewClusterState converts a state for the answer.
-func NewClusterState(s ledger.State) (ClusterState, error) {
+// newClusterState converts a state for the answer.
+func newClusterState(s ledger.State) (clusterState, error) {
 	raw, err := s.MarshalJSON()
-	return ClusterState{State: raw, Text: s.Summary()}, err
+	return clusterState{State: raw, Text: s.Summary()}, err
 }
 
 type (
 	packInput          struct{ Body PackRequest }
 	packOutput         struct{ Body PackAnswer }
-	clusterStateOutput struct{ Body ClusterState }
+	clusterStateOutput struct{ Body clusterState }
 )
 
 func (s *Server) packRoutes() {
@@ -163,7 +163,7 @@ func (s *Server) pack(ctx context.Context, in *packInput) (*packOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &packOutput{NewPackAnswer(p, warnings, in.Body.Explain)}, nil
+	return &packOutput{newPackAnswer(p, warnings, in.Body.Explain)}, nil
 }
 
 func (s *Server) clusterState(ctx context.Context, in *ClusterKey) (*clusterStateOutput, error) {
@@ -171,7 +171,7 @@ func (s *Server) clusterState(ctx context.Context, in *ClusterKey) (*clusterStat
 	if err != nil {
 		return nil, err
 	}
-	out, err := NewClusterState(state)
+	out, err := newClusterState(state)
 	return &clusterStateOutput{out}, err
 }
 

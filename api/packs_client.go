@@ -16,7 +16,7 @@ func (c *Client) Pack(ctx context.Context, r PackRequest) (PackAnswer, error) {
 
 // ClusterState calls [engine.Ledger.State] on the server.
 func (c *Client) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
-	var out ClusterState
+	var out clusterState
 	var state ledger.State
 	err := c.do(ctx, http.MethodGet, "/v1/ledger/"+escaped(cluster)+"/snapshot", in(namespace), nil, &out)
 	if err == nil {

@@ -111,7 +111,7 @@ func tagOfRevision(revision string) string {
 func memoryTag(m ragctx.Memory) string { return tagOfRevision(store.Revision(m.Version, m.Recorded)) }
 
 // when returns the condition of the headers.
-func (d *documentPut) when() (store.Condition, error) {
+func (d *documentPutInput) when() (store.Condition, error) {
 	c := d.Matching.when()
 	switch strings.TrimSpace(d.IfNoneMatch) {
 	case "":

@@ -206,7 +206,7 @@ func TestRefusalsAreNotKept(t *testing.T) {
 	}
 	k := "Idempotency-Key: one"
 	f.call(t, "PUT", "/v1/documents/a", `{"text":"x"}`, k, "If-Match: *").problem(t)
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/a", `{"text":"x"}`, k), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/a", `{"text":"x"}`, k), 201)
 	made, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "ada", Role: access.Write, Namespaces: []string{"mine"}, User: "ada"})
 	if err != nil {
 		t.Fatal(err)

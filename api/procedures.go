@@ -38,13 +38,13 @@ type procedureList struct {
 	Cursor   string `query:"cursor" doc:"next_cursor of the previous page"`
 }
 
-// ProcedurePage is a page of procedures.
-type ProcedurePage struct {
+// procedurePage is a page of procedures.
+type procedurePage struct {
 	Procedures []ragctx.ProcedureEntry `json:"procedures" nullable:"false"`
 	NextCursor string                  `json:"next_cursor,omitempty"`
 }
 
-type procedurePageOutput struct{ Body ProcedurePage }
+type procedurePageOutput struct{ Body procedurePage }
 
 // procedureCursor is the position after a procedure.
 type procedureCursor struct {
@@ -53,8 +53,8 @@ type procedureCursor struct {
 	Agent string `json:"agent"`
 }
 
-// DraftRequest is the draft of a procedure.
-type DraftRequest struct {
+// draftRequest is the draft of a procedure.
+type draftRequest struct {
 	Trigger      string   `json:"trigger" example:"Deploy {service} to {environment}"`
 	Steps        []string `json:"steps" minItems:"1" maxItems:"50" doc:"steps in order, each at most 1000 characters"`
 	Tools        []string `json:"tools,omitempty" maxItems:"50" doc:"names of the required tools"`
@@ -64,7 +64,7 @@ type DraftRequest struct {
 
 type draftInput struct {
 	ProcedureKey
-	Body DraftRequest
+	Body draftRequest
 }
 
 type rollbackInput struct {
@@ -89,12 +89,12 @@ type procedureOutput struct{ Body ragctx.Procedure }
 
 type previewOutput struct{ Body procedures.ProcedurePreview }
 
-// ProcedureChanges lists the changes of a procedure, oldest first.
-type ProcedureChanges struct {
+// procedureChanges lists the changes of a procedure, oldest first.
+type procedureChanges struct {
 	Changes []ragctx.ProcedureChange `json:"changes" nullable:"false"`
 }
 
-type procedureHistoryOutput struct{ Body ProcedureChanges }
+type procedureHistoryOutput struct{ Body procedureChanges }
 
 const procedurePath = "/v1/procedures/{name}"
 
@@ -154,7 +154,7 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 		}, AnyUser: in.AllUsers, State: ragctx.ProcedureState(in.State), Limit: in.Limit,
 		After: ragctx.ProcedureEntry{Name: c.Name, ProcedureOwner: ragctx.ProcedureOwner{UserID: c.User, AgentID: c.Agent}},
 	})
-	page := ProcedurePage{Procedures: found}
+	page := procedurePage{Procedures: found}
 	if in.Limit > 0 && len(found) == in.Limit {
 		last := found[len(found)-1]
 		page.NextCursor = encodeCursor(procedureCursor{last.Name, last.UserID, last.AgentID})
@@ -191,7 +191,7 @@ func (s *Server) previewProcedure(ctx context.Context, in *previewInput) (*previ
 
 func (s *Server) procedureHistory(ctx context.Context, in *ProcedureKey) (*procedureHistoryOutput, error) {
 	changes, err := s.engine.Procedures().History(ctx, in.key())
-	return &procedureHistoryOutput{ProcedureChanges{changes}}, err
+	return &procedureHistoryOutput{procedureChanges{changes}}, err
 }
 
 func (s *Server) eraseProcedure(ctx context.Context, in *procedureDelete) (*struct{}, error) {

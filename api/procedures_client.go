@@ -27,7 +27,7 @@ func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.P
 	if f.After.Name != "" {
 		q.Set("cursor", encodeCursor(procedureCursor{f.After.Name, f.After.UserID, f.After.AgentID}))
 	}
-	var page ProcedurePage
+	var page procedurePage
 	err := c.do(ctx, http.MethodGet, "/v1/procedures", q, nil, &page)
 	return page.Procedures, err
 }
@@ -39,7 +39,7 @@ func (c *Client) Procedure(ctx context.Context, k engine.ProcedureKey) (ragctx.P
 
 // PutDraft calls [engine.Procedures.PutDraft] on the server.
 func (c *Client) PutDraft(ctx context.Context, k engine.ProcedureKey, b ragctx.ProcedureBody) (ragctx.Procedure, error) {
-	return c.procedure(ctx, http.MethodPut, k, "/draft", DraftRequest(procedures.TrimBody(b)))
+	return c.procedure(ctx, http.MethodPut, k, "/draft", draftRequest(procedures.TrimBody(b)))
 }
 
 // DeleteDraft calls [engine.Procedures.DeleteDraft] on the server.
@@ -77,7 +77,7 @@ func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, ve
 
 // ProcedureHistory calls [engine.Procedures.History] on the server.
 func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([]ragctx.ProcedureChange, error) {
-	var changes ProcedureChanges
+	var changes procedureChanges
 	err := c.do(ctx, http.MethodGet, procedureAt(k, "/history"), owned(k), nil, &changes)
 	return changes.Changes, err
 }

@@ -26,31 +26,31 @@ type sessionProviderKey struct {
 	Name string `path:"name" maxLength:"64" doc:"name of a provider that is offered to sessions" example:"crm"`
 }
 
-// ProviderList holds the providers of a server.
-type ProviderList struct {
+// providerList holds the providers of a server.
+type providerList struct {
 	Providers []engine.ProviderInfo `json:"providers" nullable:"false"`
 }
 
-// SessionProviderList holds the additional providers of a session.
-type SessionProviderList struct {
+// sessionProviderList holds the additional providers of a session.
+type sessionProviderList struct {
 	Providers []engine.SessionProvider `json:"providers" nullable:"false"`
 }
 
-// ProviderAdded is the result of adding a provider.
-type ProviderAdded struct {
+// providerAdded is the result of adding a provider.
+type providerAdded struct {
 	Added bool `json:"added" doc:"false if the session already had it"`
 }
 
-// ProviderRemoved is the result of removing a provider.
-type ProviderRemoved struct {
+// providerRemoved is the result of removing a provider.
+type providerRemoved struct {
 	Removed bool `json:"removed" doc:"false if the session did not have it"`
 }
 
 type (
-	providerListOutput        struct{ Body ProviderList }
-	sessionProviderListOutput struct{ Body SessionProviderList }
-	providerAddedOutput       struct{ Body ProviderAdded }
-	providerRemovedOutput     struct{ Body ProviderRemoved }
+	providerListOutput        struct{ Body providerList }
+	sessionProviderListOutput struct{ Body sessionProviderList }
+	providerAddedOutput       struct{ Body providerAdded }
+	providerRemovedOutput     struct{ Body providerRemoved }
 )
 
 const sessionsRoot = "/v1/sessions"
@@ -63,7 +63,7 @@ func (s *Server) providerRoutes() {
 		Description: "Lists providers in the order of calling: built-in ones, those configured for every query, " +
 			"and those offered to sessions. URLs and secrets are omitted.",
 	}, func(context.Context, *struct{}) (*providerListOutput, error) {
-		return &providerListOutput{ProviderList{s.engine.Admin().Providers()}}, nil
+		return &providerListOutput{providerList{s.engine.Admin().Providers()}}, nil
 	})
 	register(s, huma.Operation{
 		OperationID: "list-session-providers", Method: http.MethodGet, Path: verbPath(sessionsRoot, "providers"), Tags: tags,
@@ -72,7 +72,7 @@ func (s *Server) providerRoutes() {
 			"its first turn or its first provider on; otherwise 404.",
 	}, func(ctx context.Context, in *SessionKey) (*sessionProviderListOutput, error) {
 		list, err := s.engine.Sessions().Providers(ctx, in.key())
-		return &sessionProviderListOutput{SessionProviderList{list}}, err
+		return &sessionProviderListOutput{sessionProviderList{list}}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "add-session-provider", Method: http.MethodPut, Path: memberPath("provider"), Tags: tags,
@@ -81,7 +81,7 @@ func (s *Server) providerRoutes() {
 			"it receives the session's turns if it subscribes to them, also after a restart.",
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerAddedOutput, error) {
 		added, err := s.engine.Sessions().UseProvider(ctx, in.key(), in.Name)
-		return &providerAddedOutput{ProviderAdded{added}}, err
+		return &providerAddedOutput{providerAdded{added}}, err
 	})
 	register(s, huma.Operation{
 		OperationID: "remove-session-provider", Method: http.MethodDelete, Path: memberPath("provider"), Tags: tags,
@@ -90,6 +90,6 @@ func (s *Server) providerRoutes() {
 		DefaultStatus: http.StatusOK,
 	}, func(ctx context.Context, in *sessionProviderKey) (*providerRemovedOutput, error) {
 		removed, err := s.engine.Sessions().RemoveProvider(ctx, in.key(), in.Name)
-		return &providerRemovedOutput{ProviderRemoved{removed}}, err
+		return &providerRemovedOutput{providerRemoved{removed}}, err
 	})
 }

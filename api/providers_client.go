@@ -10,28 +10,28 @@ import (
 
 // ListProviders calls [engine.Admin.Providers] on the server.
 func (c *Client) ListProviders(ctx context.Context) ([]engine.ProviderInfo, error) {
-	var list ProviderList
+	var list providerList
 	err := c.do(ctx, http.MethodGet, "/v1/providers", nil, nil, &list)
 	return list.Providers, err
 }
 
 // SessionProviders calls [engine.Sessions.Providers] on the server.
 func (c *Client) SessionProviders(ctx context.Context, k engine.SessionKey) ([]engine.SessionProvider, error) {
-	var list SessionProviderList
+	var list sessionProviderList
 	err := c.do(ctx, http.MethodGet, sessionAt(k)+"/providers", ofUser(k), nil, &list)
 	return list.Providers, err
 }
 
 // UseProvider calls [engine.Sessions.UseProvider] on the server.
 func (c *Client) UseProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
-	var a ProviderAdded
+	var a providerAdded
 	err := c.do(ctx, http.MethodPut, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, &a)
 	return a.Added, err
 }
 
 // RemoveProvider calls [engine.Sessions.RemoveProvider] on the server.
 func (c *Client) RemoveProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
-	var r ProviderRemoved
+	var r providerRemoved
 	err := c.do(ctx, http.MethodDelete, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, &r)
 	return r.Removed, err
 }

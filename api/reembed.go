@@ -9,12 +9,12 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// ReembedRequest requests a change of the embedder.
-type ReembedRequest struct {
+// reembedRequest requests a change of the embedder.
+type reembedRequest struct {
 	Embedder string `json:"embedder" minLength:"1" maxLength:"512" example:"hashing/512"`
 }
 
-type reembedInput struct{ Body ReembedRequest }
+type reembedInput struct{ Body reembedRequest }
 
 func (s *Server) reembedRoutes() {
 	register(s, huma.Operation{
@@ -38,6 +38,6 @@ func (s *Server) reembedRoutes() {
 // service (see [engine.RemoteName]).
 func (c *Client) ReembedAs(ctx context.Context, embedder string) (engine.Job, error) {
 	var j engine.Job
-	err := c.do(ctx, http.MethodPost, "/v1/reembed", nil, ReembedRequest{embedder}, &j)
+	err := c.do(ctx, http.MethodPost, "/v1/reembed", nil, reembedRequest{embedder}, &j)
 	return j, err
 }

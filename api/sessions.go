@@ -87,8 +87,8 @@ type ForkRequest struct {
 	MessageID string `json:"message_id,omitempty" maxLength:"512" doc:"last message to copy; default is the leaf"`
 }
 
-// NavigateRequest moves the leaf of a session.
-type NavigateRequest struct {
+// navigateRequest moves the leaf of a session.
+type navigateRequest struct {
 	MessageID string `json:"message_id" maxLength:"512" doc:"message that the next one follows; empty is the beginning"`
 }
 
@@ -131,7 +131,7 @@ type (
 		SessionKey
 		SessionMatching
 
-		Body NavigateRequest
+		Body navigateRequest
 	}
 	sessionOutput struct {
 		SessionTag

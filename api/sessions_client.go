@@ -61,7 +61,7 @@ func (c *Client) ForkSession(ctx context.Context, k session.Key, r ForkRequest) 
 
 // NavigateSession moves the leaf of a session to a message; "" is before the first one.
 func (c *Client) NavigateSession(ctx context.Context, k session.Key, message string) (Session, error) {
-	return c.session(ctx, http.MethodPost, keptAt(k)+"/navigate", ofKept(k), NavigateRequest{message})
+	return c.session(ctx, http.MethodPost, keptAt(k)+"/navigate", ofKept(k), navigateRequest{message})
 }
 
 // EraseSession erases a session of a user; "" erases those of all users.

@@ -131,7 +131,7 @@ type (
 
 		Body Appended
 	}
-	messageList struct {
+	sessionMessagesInput struct {
 		SessionKey
 		Section string `query:"section" maxLength:"512" doc:"only messages of this section, on all branches; default is the branch up to leaf"`
 		Leaf    string `query:"leaf" maxLength:"512" doc:"last message of another branch"`
@@ -149,13 +149,13 @@ type (
 		MessageKey
 		SessionMatching
 
-		Body LabelRequest
+		Body labelRequest
 	}
-	labelsOutput struct{ Body LabelList }
+	labelsOutput struct{ Body labelList }
 )
 
-// LabelRequest labels a message.
-type LabelRequest struct {
+// labelRequest labels a message.
+type labelRequest struct {
 	Label string `json:"label" maxLength:"512" doc:"the label; empty removes it" example:"before the refactoring"`
 }
 
@@ -165,8 +165,8 @@ type Label struct {
 	Label     string `json:"label" doc:"the label"`
 }
 
-// LabelList holds the labels of a session.
-type LabelList struct {
+// labelList holds the labels of a session.
+type labelList struct {
 	Labels []Label `json:"labels" nullable:"false" doc:"in order of message ids"`
 }
 
@@ -296,7 +296,7 @@ func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendReques
 	return s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
 }
 
-func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*sessionMessagesOutput, error) {
+func (s *Server) sessionMessages(ctx context.Context, in *sessionMessagesInput) (*sessionMessagesOutput, error) {
 	found, err := s.selectEntries(ctx, in)
 	if err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func (s *Server) sessionMessages(ctx context.Context, in *messageList) (*session
 }
 
 // selectEntries returns the selected messages; a page is the end of them.
-func (s *Server) selectEntries(ctx context.Context, in *messageList) ([]session.Entry, error) {
+func (s *Server) selectEntries(ctx context.Context, in *sessionMessagesInput) ([]session.Entry, error) {
 	k := in.kept()
 	switch {
 	case in.Section != "" && in.Leaf != "":
@@ -343,7 +343,7 @@ func noMessageIn(err error, field string) error {
 }
 
 // sectionBefore returns the messages of a section up to the end of a page.
-func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *messageList) ([]session.Entry,
+func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *sessionMessagesInput) ([]session.Entry,
 	error,
 ) {
 	limit := in.Limit + 1 // one extra entry detects more
@@ -415,7 +415,7 @@ func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput
 
 func (s *Server) sessionLabels(ctx context.Context, in *SessionKey) (*labelsOutput, error) {
 	labels, err := s.engine.Sessions().Storage().Labels(ctx, in.kept())
-	out := LabelList{Labels: []Label{}}
+	out := labelList{Labels: []Label{}}
 	for id, label := range labels {
 		out.Labels = append(out.Labels, Label{id, label})
 	}
@@ -453,13 +453,13 @@ func (c *Client) SessionMessage(ctx context.Context, k session.Key, id string) (
 
 // LabelMessage labels a message of a session; "" removes the label.
 func (c *Client) LabelMessage(ctx context.Context, k session.Key, id, label string) (out SessionMessage, err error) {
-	err = c.do(ctx, http.MethodPut, keptAt(k)+"/messages/"+escaped(id)+"/label", ofKept(k), LabelRequest{label}, &out)
+	err = c.do(ctx, http.MethodPut, keptAt(k)+"/messages/"+escaped(id)+"/label", ofKept(k), labelRequest{label}, &out)
 	return out, err
 }
 
 // SessionLabels returns the labels of a session.
 func (c *Client) SessionLabels(ctx context.Context, k session.Key) ([]Label, error) {
-	var out LabelList
+	var out labelList
 	err := c.do(ctx, http.MethodGet, keptAt(k)+"/labels", ofKept(k), nil, &out)
 	return out.Labels, err
 }

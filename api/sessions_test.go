@@ -91,7 +91,7 @@ func (f *fixture) talk(t *testing.T, k session.Key, texts ...string) Appended {
 		}
 		messages = append(messages, ragctx.TextMessage(role, text))
 	}
-	said, err := SaidOf(messages)
+	said, err := saidOf(messages)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestSectionsOfASession(t *testing.T) {
 	f := start(t, Options{})
 	ctx, c, k := t.Context(), f.client, session.Key{ID: "s"}
 	f.talk(t, k, "hello", "hi")
-	said, err := SaidOf([]ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "what there was")})
+	said, err := saidOf([]ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "what there was")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,15 +357,15 @@ func TestWithoutSessions(t *testing.T) {
 	}
 	var records []compact.Record
 	for _, n := range []int{40, 60} {
-		said, err := SaidOf(messages[:n])
+		said, err := saidOf(messages[:n])
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := json.Marshal(CompactStatelessRequest{Said: said, Records: records, CompactRules: CompactRules{Window: 4000, KeepLast: 4}})
+		body, err := json.Marshal(compactStatelessRequest{Said: said, Records: records, CompactRules: CompactRules{Window: 4000, KeepLast: 4}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := into[CompactStatelessAnswer](t, f.call(t, "POST", "/v1/compact", string(body)), 200)
+		got := into[compactStatelessAnswer](t, f.call(t, "POST", "/v1/compact", string(body)), 200)
 		if !got.Compacted || len(got.Messages) != got.After.Messages || got.After.Messages >= n {
 			t.Fatalf("%+v", got)
 		}
@@ -374,11 +374,11 @@ func TestWithoutSessions(t *testing.T) {
 	if len(records[1].Supersedes) != 1 {
 		t.Errorf("the second compaction does not merge the first: %+v", records[1])
 	}
-	said, err := SaidOf(messages)
+	said, err := saidOf(messages)
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := json.Marshal(CompileStatelessRequest{CompileSections: CompileSections{Said: said, Records: records}})
+	body, err := json.Marshal(compileStatelessRequest{CompileSections: CompileSections{Said: said, Records: records}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -773,7 +773,7 @@ func TestAuditOfSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	targets := func() (out []string) {
-		for _, e := range into[AuditPage](t, f.call(t, "GET", "/v1/audit", ""), 200).Entries {
+		for _, e := range into[auditPage](t, f.call(t, "GET", "/v1/audit", ""), 200).Entries {
 			out = append(out, e.Operation+" "+e.Target)
 		}
 		return out

@@ -23,14 +23,14 @@ const snapshotType = "application/vnd.ragctx.snapshot"
 // pieceTimeout is how long a client may take for a piece of a file.
 const pieceTimeout = time.Minute
 
-// DoctorRequest asks for a check of the data directory.
-type DoctorRequest struct {
+// doctorRequest asks for a check of the data directory.
+type doctorRequest struct {
 	Repair bool `json:"repair,omitempty" doc:"rebuild every index that differs from the database"`
 	// RecallSeconds is [engine.DoctorOptions].Searching.
 	RecallSeconds *float64 `json:"recall_seconds,omitempty" minimum:"0" maximum:"3600"`
 }
 
-func (r DoctorRequest) options() engine.DoctorOptions {
+func (r doctorRequest) options() engine.DoctorOptions {
 	o := engine.DoctorOptions{Repair: r.Repair}
 	if s := r.RecallSeconds; s != nil {
 		o.Searching = time.Duration(*s * float64(time.Second))
@@ -43,7 +43,7 @@ func (r DoctorRequest) options() engine.DoctorOptions {
 
 type vectorStatusOutput struct{ Body engine.VectorStatus }
 
-type doctorInput struct{ Body DoctorRequest }
+type doctorInput struct{ Body doctorRequest }
 
 func (s *Server) adminRoutes() {
 	tags := []string{"system"}
@@ -151,7 +151,7 @@ func (c *Client) Snapshot(ctx context.Context, file string, _ store.SnapshotOpti
 
 // CheckUp calls [engine.Jobs.SubmitCheckup] on the server.
 func (c *Client) CheckUp(ctx context.Context, o engine.DoctorOptions) (engine.Job, error) {
-	r := DoctorRequest{Repair: o.Repair}
+	r := doctorRequest{Repair: o.Repair}
 	if o.Searching != 0 {
 		seconds := max(0, o.Searching.Seconds())
 		r.RecallSeconds = &seconds

@@ -11,12 +11,12 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-// Health is the answer of the health checks.
-type Health struct {
+// health is the answer of the health checks.
+type health struct {
 	Status string `json:"status" enum:"ok"`
 }
 
-type healthOutput struct{ Body Health }
+type healthOutput struct{ Body health }
 
 func (s *Server) systemRoutes() {
 	tags := []string{"system"}
@@ -24,7 +24,7 @@ func (s *Server) systemRoutes() {
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Summary: "Check that the process runs",
 		Description: "Checks nothing else; see /readyz.",
 	}, func(context.Context, *struct{}) (*healthOutput, error) {
-		return &healthOutput{Health{"ok"}}, nil
+		return &healthOutput{health{"ok"}}, nil
 	})
 	register(s, huma.Operation{
 		OperationID: "readyz", Method: http.MethodGet, Path: "/readyz", Tags: tags,
@@ -68,5 +68,5 @@ func (s *Server) ready(ctx context.Context, _ *struct{}) (*healthOutput, error) 
 	if err := s.engine.Admin().Ready(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ragctx.ErrUnavailable, err)
 	}
-	return &healthOutput{Health{"ok"}}, nil
+	return &healthOutput{health{"ok"}}, nil
 }

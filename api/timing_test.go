@@ -12,7 +12,7 @@ import (
 // TestTiming asks for the stages of an answer, and sees that nobody else gets them.
 func TestTiming(t *testing.T) {
 	f := start(t, Options{})
-	into[DocumentPut](t, f.call(t, "PUT", "/v1/documents/a", `{"text": "# Zebras\n\nEverything about zebras."}`), 201)
+	into[documentPut](t, f.call(t, "PUT", "/v1/documents/a", `{"text": "# Zebras\n\nEverything about zebras."}`), 201)
 	const question = `{"query": "zebras"}`
 	for _, header := range [][]string{nil, {TimingHeader + ": false"}} {
 		if got, there := f.call(t, "POST", "/v1/context", question, header...).header["Server-Timing"]; there {

@@ -10,11 +10,11 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// TTL is a duration in seconds or as a text such as "36h" or "30d"; [memory.ParseTTL] validates it.
-type TTL string
+// ttl is a duration in seconds or as a text such as "36h" or "30d"; [memory.ParseTTL] validates it.
+type ttl string
 
 // Schema implements [huma.SchemaProvider].
-func (TTL) Schema(huma.Registry) *huma.Schema {
+func (ttl) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{
 		{Type: huma.TypeNumber, Description: "seconds"},
 		{Type: huma.TypeString, Description: "duration", Examples: []any{"36h", "30d"}},
@@ -22,18 +22,18 @@ func (TTL) Schema(huma.Registry) *huma.Schema {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (t *TTL) UnmarshalJSON(b []byte) error {
+func (t *ttl) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, (*string)(t))
 	}
 	if string(b) != "null" {
-		*t = TTL(b)
+		*t = ttl(b)
 	}
 	return nil
 }
 
 // apply sets the expiry of a memory, counted from now.
-func (t TTL) apply(m *ragctx.Memory, now time.Time) error {
+func (t ttl) apply(m *ragctx.Memory, now time.Time) error {
 	if t == "" {
 		return nil
 	}
