@@ -255,8 +255,10 @@ func contextRequest(q ragctx.ContextQuery) ContextRequest {
 	r := ContextRequest{
 		Query: q.Query, Depth: string(q.Depth), Namespace: q.Namespace, UserID: q.UserID, AgentID: q.AgentID,
 		SessionID: q.SessionID, AsOf: q.AsOf, Now: q.Now, Tokenizer: q.Tokenizer, Format: q.Format, Preset: q.Preset,
-		Queries: q.Queries, Messages: q.Messages, Exclude: q.Exclude, MinRelevance: q.MinRelevance, Diversity: q.Diversity, Explain: q.Explain, Exact: q.Exact,
-		ProviderParams: q.Params, Blocks: q.Blocks, StableTokens: q.StableTokens, Citations: q.Citations, Spotlight: q.Spotlight, Highlight: q.Highlight, Shown: q.Shown,
+		Queries: q.Queries, Messages: q.Messages, Exclude: q.Exclude, MinRelevance: q.MinRelevance,
+		Diversity: q.Diversity, Explain: q.Explain, Exact: q.Exact,
+		ProviderParams: q.Params, Blocks: q.Blocks, StableTokens: q.StableTokens, Citations: q.Citations,
+		Spotlight: q.Spotlight, Highlight: q.Highlight, Shown: q.Shown,
 	}
 	if !q.Wants(ragctx.TypeMemory) || !q.Wants(ragctx.TypeResource) || !q.Wants(ragctx.TypeSkill) {
 		for _, t := range q.ContextTypes { // with all types there is no filter, and the list may be a default
@@ -421,7 +423,8 @@ func (c *Client) failure(resp *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxProblemBytes))
 	p := &Problem{}
 	if err != nil || resp.Header.Get("Content-Type") != problemType || json.Unmarshal(b, p) != nil || p.Code == "" {
-		return fmt.Errorf("%w: %s answered %s, which is not what a ragctx server says; check the address", ragctx.ErrUnavailable, c.base, resp.Status)
+		return fmt.Errorf("%w: %s answered %s, which is not what a ragctx server says; check the address",
+			ragctx.ErrUnavailable, c.base, resp.Status)
 	}
 	return p
 }

@@ -46,7 +46,8 @@ func (s *Server) guard(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
 		if !s.allowsHost(hostname(r.Host)) {
-			return denied("header.Host", r.Host, "call the server as localhost, 127.0.0.1 or [::1], or name this host in allow_server_hosts")
+			return denied("header.Host", r.Host, "call the server as localhost, 127.0.0.1 or [::1], or name this "+
+				"host in allow_server_hosts")
 		}
 		origins := r.Header.Values(echo.HeaderOrigin)
 		for _, origin := range origins {
@@ -87,7 +88,8 @@ func (s *Server) allowsOrigin(origin string) bool {
 // CORS headers for allowed origins.
 const (
 	corsMethods = "GET, POST, PUT, PATCH, DELETE"
-	corsSent    = "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, " + corsAgents
+	corsSent    = "Authorization, X-API-Key, Content-Type, Idempotency-Key, If-Match, If-None-Match, " +
+		"Last-Event-ID, X-Request-Id, " + corsAgents
 	corsSeen    = "ETag, Idempotency-Replayed, Location, Retry-After, X-Request-Id, Mcp-Session-Id, Mcp-Protocol-Version"
 	corsAgents  = "Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Ragctx-Namespace, Ragctx-User, Ragctx-Agent, Ragctx-Session"
 	corsSeconds = "600"

@@ -26,10 +26,12 @@ func (c *Client) AppendMessages(ctx context.Context, messages []ledger.Message) 
 	r := messagesRequest{Namespace: first.Namespace}
 	for i, m := range messages {
 		if m.Namespace != first.Namespace || m.Cluster != first.Cluster {
-			return nil, ragctx.Invalid(fmt.Sprintf("messages[%d].cluster", i), "is another one than that of the first message; send a batch for each")
+			return nil, ragctx.Invalid(fmt.Sprintf("messages[%d].cluster", i), "is another one than that of the "+
+				"first message; send a batch for each")
 		}
 		r.Messages = append(r.Messages, MessageBody{
-			ID: m.ID, Topic: m.Topic, Sender: m.Sender, Receiver: m.Receiver, Text: m.Text, Data: m.Data, Metadata: m.Metadata, Timestamp: m.Timestamp,
+			ID: m.ID, Topic: m.Topic, Sender: m.Sender, Receiver: m.Receiver, Text: m.Text, Data: m.Data,
+			Metadata: m.Metadata, Timestamp: m.Timestamp,
 		})
 	}
 	if len(messages) == 1 { // so that errors name its fields
@@ -56,7 +58,8 @@ func ranging(m ledger.Query) url.Values {
 		name  string
 		value int64
 	}{
-		{"since", m.Since}, {"until", m.Until}, {"after", m.After}, {"after_seq", int64(m.AfterSeq)}, {"through_seq", int64(m.ThroughSeq)}, //nolint:gosec // 63 bits
+		{"since", m.Since}, {"until", m.Until}, {"after", m.After}, {"after_seq", int64(m.AfterSeq)},
+		{"through_seq", int64(m.ThroughSeq)}, //nolint:gosec // 63 bits
 		{"limit", int64(m.Limit)}, {"offset", int64(m.Offset)},
 	} {
 		if p.value != 0 {

@@ -28,7 +28,8 @@ func checkURL(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		u := c.Request().URL
 		if err := ragctx.ValidText("path", u.Path); err != nil {
-			return invalid(Fault{Location: "path", Message: "is not valid UTF-8 or has a NUL character; percent-encode the UTF-8 of the id"})
+			return invalid(Fault{Location: "path", Message: "is not valid UTF-8 or has a NUL character; " +
+				"percent-encode the UTF-8 of the id"})
 		}
 		if _, err := url.ParseQuery(u.RawQuery); err != nil {
 			return newProblem(http.StatusBadRequest, "invalid", "the query string is malformed",

@@ -133,7 +133,7 @@ type (
 	}
 	sessionMessagesInput struct {
 		SessionKey
-		Section string `query:"section" maxLength:"512" doc:"only messages of this section, on all branches; default is the branch up to leaf"`
+		Section string `query:"section" maxLength:"512" doc:"only this section, on all branches; default is the branch up to leaf"`
 		Leaf    string `query:"leaf" maxLength:"512" doc:"last message of another branch"`
 		Before  string `query:"before" maxLength:"512"`
 		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"maximum number of messages, counted from the newest"`

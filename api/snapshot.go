@@ -54,7 +54,10 @@ func (s *Server) adminRoutes() {
 			fmt.Sprintf("At most %d snapshots are created or downloaded at a time; one more is 429, with Retry-After.",
 				engine.MaxSnapshots),
 		Responses: map[string]*huma.Response{"200": {
-			Description: "The snapshot.", Content: map[string]*huma.MediaType{snapshotType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+			Description: "The snapshot.",
+			Content: map[string]*huma.MediaType{
+				snapshotType: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}},
+			},
 		}},
 	}, s.snapshot)
 	register(s, huma.Operation{

@@ -26,7 +26,7 @@ type Usage struct {
 	Service string `json:"service" doc:"the shape and the host of the service" example:"openai at api.openai.com"`
 	// State is the state of the circuit breaker: closed while requests are sent, open while they
 	// are paused after failures, half-open while one request probes the service.
-	State     string     `json:"state" enum:"closed,open,half-open" doc:"closed: requests are sent; open: the service failed and gets no requests until asks_again; half-open: one request probes whether it works again"`
+	State     string     `json:"state" enum:"closed,open,half-open"`
 	AsksAgain *time.Time `json:"asks_again,omitempty" doc:"the time until which no requests are sent"`
 	Queries   Spend      `json:"queries"`
 	Documents Spend      `json:"documents"`

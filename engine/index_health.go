@@ -89,8 +89,9 @@ func (e Indexes) Status(ctx context.Context) (VectorStatus, error) {
 		return VectorStatus{}, err
 	}
 	s := VectorStatus{
-		Documents: e.Metrics().VectorSearches(store.KindDocuments).Report(), Memories: e.Metrics().VectorSearches(store.KindMemories).Report(),
-		Indexes: []IndexStatus{},
+		Documents: e.Metrics().VectorSearches(store.KindDocuments).Report(),
+		Memories:  e.Metrics().VectorSearches(store.KindMemories).Report(),
+		Indexes:   []IndexStatus{},
 	}
 	names, err := e.namespaceNames(ctx)
 	if err != nil {

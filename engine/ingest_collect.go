@@ -105,7 +105,8 @@ func (c *collector) collectSource(ctx context.Context, source Source) error {
 	if skipped && len(seen) == 0 {
 		return nil
 	}
-	if c.opts.KeepEmpty && len(seen) == 0 && slices.ContainsFunc(existing, func(d existingDocument) bool { return d.root == source.Name() }) {
+	if c.opts.KeepEmpty && len(seen) == 0 &&
+		slices.ContainsFunc(existing, func(d existingDocument) bool { return d.root == source.Name() }) {
 		return c.send(Change{Path: source.Name(), Skip: skipEmpty})
 	}
 	for _, d := range existing {

@@ -25,7 +25,7 @@ type ProviderInfo struct {
 	Kind  string `json:"kind" enum:"builtin,remote,custom" doc:"part of ragctx, behind a URL, or part of the program that embeds ragctx"`
 	Scope Scope  `json:"scope" enum:"global,session" doc:"whether it is asked for every query, or only for those of sessions that added it"`
 	// FailureMode is best_effort or fail_closed.
-	FailureMode string  `json:"failure_mode" enum:"best_effort,fail_closed" doc:"whether an answer omits it when it fails, or fails as well"`
+	FailureMode string  `json:"failure_mode" enum:"best_effort,fail_closed"`
 	TimeoutMS   int64   `json:"timeout_ms,omitempty" doc:"how long it may take; absent is the server's default"`
 	Priority    float64 `json:"priority,omitempty" doc:"raises the rank of its items, as trust and freshness do"`
 	Trust       float64 `json:"trust,omitempty"`
@@ -38,7 +38,7 @@ type ProviderInfo struct {
 
 // BreakerInfo is the state of a circuit breaker.
 type BreakerInfo struct {
-	State httpclient.State `json:"state" enum:"closed,open,half-open" doc:"closed: requests are sent; open: requests are suspended after repeated failures; half-open: one request tests whether it has recovered"`
+	State httpclient.State `json:"state" enum:"closed,open,half-open"`
 	Until time.Time        `json:"until,omitzero" doc:"until when requests are suspended"`
 }
 

@@ -34,7 +34,7 @@ type Status struct {
 	Degraded []string `json:"degraded" nullable:"false" doc:"current problems; empty if healthy"`
 	// RecentErrors are the newest warnings and errors of the log; empty for callers bound to
 	// namespaces.
-	RecentErrors []Trouble `json:"troubles" nullable:"false" doc:"the newest warnings and errors of the log, newest first, equal ones once; they may be resolved"`
+	RecentErrors []Trouble `json:"troubles" nullable:"false"`
 }
 
 // DirectorySizes has the sizes of the parts of a data directory, in bytes.

@@ -19,7 +19,7 @@ type contextArguments struct {
 	Types        []string `json:"types,omitempty" jsonschema:"resource (documents, code), memory, skill (procedures); default is all"`
 	MaxResults   int      `json:"max_results,omitempty" jsonschema:"maximum passages"`
 	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages you already have"`
-	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"minimum; default drops irrelevant ones, shortens weak ones; 0 shows all"`
+	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"minimum; default drops irrelevant, shortens weak ones; 0 shows all"`
 	Citations    bool     `json:"citations,omitempty" jsonschema:"false omits ids, titles, pages and lines"`
 	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word as data against prompt injection; doubles the tokens"`
 }

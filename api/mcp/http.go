@@ -73,7 +73,8 @@ func refuseBatch(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Connection", "close") // the rest is not read
 	w.WriteHeader(http.StatusBadRequest)
-	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the body is an array of messages; send each in a request of its own"}}`)
+	_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"the body is an array of `+
+		`messages; send each in a request of its own"}}`)
 }
 
 const requestKey = "request" // key in the extra information of a token

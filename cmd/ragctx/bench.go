@@ -80,15 +80,18 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	addSettings(flags, "server", "vector_graph")
 	flags.StringVar(&f.queries, "queries", "", "file of queries (default: drawn from the documents)")
-	countVar(flags, &f.generate, "generate", 0, 1, maxGenerated, "measure so many chunks of made up documents instead of the data directory")
-	flags.DurationVar(&f.settle, "settle", 0, fmt.Sprintf("how long to wait once they are written, so that indexes have merged (default %v from %d chunks on)", settleTime, settleFrom))
+	countVar(flags, &f.generate, "generate", 0, 1, maxGenerated, "measure so many chunks of made up documents "+
+		"instead of the data directory")
+	flags.DurationVar(&f.settle, "settle", 0, fmt.Sprintf("how long to wait once they are written, so that indexes "+
+		"have merged (default %v from %d chunks on)", settleTime, settleFrom))
 	flags.Var(counts{&f.clients, 1, bench.MaxClients}, "clients",
 		"clients that ask at the same time, one load for each of a list; with --rate the most requests under way")
 	flags.Var(numbers{&f.rates, 0.001, bench.MaxRate, noLimit}, "rate",
 		"requests per second, due whether or not earlier ones were answered; one load for each of a list")
 	flags.StringVar(&f.arrivals, "arrivals", poisson, "how requests of a rate come: "+poisson+" (by chance) or "+evenly)
 	flags.Var(numbers{&f.ingest, 0, bench.MaxRate, 2}, "ingest",
-		"measure each load also while so many documents per second are written into a namespace of their own, and, by a second number, into the one that is asked")
+		"measure each load also while so many documents per second are written into a namespace of their own, and, "+
+			"by a second number, into the one that is asked")
 	countVar(flags, &f.repeat, "repeat", bench.DefaultRepeat, 1, bench.MaxRepeat, "runs of each load")
 	countVar(flags, &f.requests, "requests", 0, 1, noLimit, "end a run after so many requests")
 	flags.DurationVar(&f.duration, "duration", 0,
@@ -97,7 +100,8 @@ func newBench(env lookupEnv) *cobra.Command {
 	countVar(flags, &f.maxResults, "max-results", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "most items in each answer")
 	flags.StringVar(&f.tokenizer, "tokenizer", ragctx.DefaultTokenizer, "tokenizer that counts the budget")
 	countVar(flags, &f.warmup, "warmup", 50, 0, noLimit, "requests before the measured ones")
-	countVar(flags, &f.pid, "pid", 0, 1, 1<<31-1, "the server's process, for processor time and memory (default: that of the data directory)")
+	countVar(flags, &f.pid, "pid", 0, 1, 1<<31-1, "the server's process, for processor time and memory (default: "+
+		"that of the data directory)")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the documents that are made up and of when requests are due")
 	flags.DurationVar(&f.recall, "recall-time", 2*time.Second, "how long to measure what the vector index finds; 0 does not")
 	flags.StringVar(&f.json, "json", "", `write the report as JSON to a file; "-" prints it in place of the table`)

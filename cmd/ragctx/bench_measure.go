@@ -172,7 +172,8 @@ func draw(ctx context.Context, c *client, namespace string, ids []string) ([]str
 	}
 	queries := bench.DrawQueries(texts, drawQueries)
 	if len(queries) == 0 {
-		return nil, fmt.Errorf("namespace %s has no documents to draw queries from; ingest some, give --queries, or use --generate", namespace)
+		return nil, fmt.Errorf("namespace %s has no documents to draw queries from; ingest some, give --queries, "+
+			"or use --generate", namespace)
 	}
 	return queries, nil
 }

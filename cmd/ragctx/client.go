@@ -103,7 +103,8 @@ func withLockRemedy(e *engine.LockedError) error {
 	if e.Owner.PID == 0 {
 		return fmt.Errorf("%w; wait until it is done, or use another directory with --data", e)
 	}
-	return fmt.Errorf("%w, which does not serve; wait until it is done or end it (process %d), or use another directory with --data", e, e.Owner.PID)
+	return fmt.Errorf("%w, which does not serve; wait until it is done or end it (process %d), or use another "+
+		"directory with --data", e, e.Owner.PID)
 }
 
 // engine opens the data directory in this process. Jobs stay paused, so that a command that does not wait
@@ -112,7 +113,8 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, RecallMonitor: s.gauge(), Logger: s.logger(stderr,
 			floor), PauseJobs: true,
-		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(), KeepAudit: s.keepAudit(),
+		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(),
+		KeepAudit:   s.keepAudit(),
 		AnswerCache: s.answerCache(), Conversation: s.conversation(), AcceptLoss: s.acceptLoss, Reserve: s.reserve,
 	}
 	if err := s.useMemory(&o); err != nil {

@@ -32,7 +32,8 @@ func flagValues() map[string][]string {
 		"memory list type": memoryTypes, "memory export type": memoryTypes, "remember type": memoryTypes,
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
 		"memory list state": {"active", "superseded", "deleted", "expired"}, "memory list order": {"score", "recent", "importance", "id"},
-		"remember origin": {"user", "agent", "tool", "document"}, "keys create role": {"read", "write", "admin"}, "pack role": {"validator"},
+		"remember origin": {"user", "agent", "tool", "document"}, "keys create role": {"read", "write", "admin"},
+		"pack role":       {"validator"},
 		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {
 			"all", "pending", "done",
 			"failed", "skipped",

@@ -31,7 +31,8 @@ func embedSettings() []setting {
 		{"embed_model", "model of the embedding service", fixed(""), nil},
 		{"embed_revision", "your name for the state of the model; change it when the service changes the model", fixed("1"), nil},
 		{"embed_dimensions", "components of its vectors; empty finds out", fixed(""), optional(checkCount(embedding.MaxDimensions))},
-		{"embed_shorten", "true asks for vectors of embed_dimensions, which some models can do", fixed("false"), checkOneOf("true", "false")},
+		{"embed_shorten", "true asks for vectors of embed_dimensions, which some models can do", fixed("false"),
+			checkOneOf("true", "false")},
 		{"embed_query_prefix", "put before questions, as the model was trained with", fixed(""), nil},
 		{"embed_document_prefix", "put before documents, as the model was trained with", fixed(""), nil},
 		{"embed_noise_floor", "cosine that unrelated texts stay below with this model", fixed("0"), checkNumber},
@@ -45,7 +46,8 @@ func embedSettings() []setting {
 			"embed_parallel", "requests at a time for documents, and as many for questions",
 			fixed(strconv.Itoa(embedding.DefaultParallel)), checkCount(1 << 10),
 		},
-		{"embed_encoding", "how vectors come from openai: float, or base64, which is shorter", fixed("float"), checkOneOf("float", "base64")},
+		{"embed_encoding", "how vectors come from openai: float, or base64, which is shorter", fixed("float"),
+			checkOneOf("float", "base64")},
 		{
 			"embed_query_timeout", "how long the vector of a question may take, after which it is answered by words",
 			fixed(embedding.DefaultQueryTimeout.String()), checkPositiveTime,
@@ -90,9 +92,11 @@ func (s *settings) embedOptions(log *slog.Logger) embedding.Options {
 	number := func(name string) float64 { x, _ := strconv.ParseFloat(s.k.String(name), 64); return x }
 	span := func(name string) time.Duration { d, _ := time.ParseDuration(s.k.String(name)); return d }
 	return embedding.Options{
-		Shape: embedding.Shape(s.k.String("embed_shape")), URL: s.k.String("embed_url"), Model: s.k.String("embed_model"), APIKey: s.embedKey,
+		Shape: embedding.Shape(s.k.String("embed_shape")), URL: s.k.String("embed_url"),
+		Model: s.k.String("embed_model"), APIKey: s.embedKey,
 		Revision: s.k.String("embed_revision"), Dimensions: int(number("embed_dimensions")), Shorten: s.k.String("embed_shorten") == "true",
-		QueryPrefix: s.k.String("embed_query_prefix"), DocumentPrefix: s.k.String("embed_document_prefix"), Floor: number("embed_noise_floor"),
+		QueryPrefix: s.k.String("embed_query_prefix"), DocumentPrefix: s.k.String("embed_document_prefix"),
+		Floor:  number("embed_noise_floor"),
 		Base64: s.k.String("embed_encoding") == "base64", MaxBytes: int(number("embed_max_bytes")),
 		BatchSize: int(number("embed_batch_size")), BatchTokens: int(number("embed_batch_tokens")), Parallel: int(number("embed_parallel")),
 		QueryTimeout: span("embed_query_timeout"), Timeout: span("embed_timeout"), Price: number("embed_price"), Logger: log,
@@ -146,7 +150,8 @@ func (s *settings) embedderName() (string, error) {
 	case by == "":
 		return name, nil
 	case name != "":
-		return "", badUsage("%s names an embedder and %s a service, and only one of them can make the vectors; set one of them to \"\"", s.where("embedder"), s.where(by))
+		return "", badUsage("%s names an embedder and %s a service, and only one of them can make the vectors; set "+
+			"one of them to \"\"", s.where("embedder"), s.where(by))
 	}
 	return engine.RemoteName, nil
 }

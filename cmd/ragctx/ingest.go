@@ -218,7 +218,8 @@ func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 	case len(r.Skipped) > 0:
 		return fmt.Errorf("nothing could be ingested: %d skipped, the first because: %s", len(r.Skipped), r.Skipped[0].Reason)
 	default:
-		return errors.New("nothing could be ingested: no file has a type that is taken; name other types with --include, or files one by one")
+		return errors.New("nothing could be ingested: no file has a type that is taken; name other types with " +
+			"--include, or files one by one")
 	}
 }
 

@@ -91,7 +91,8 @@ user's and what is nobody's, and changes what is that user's.`,
 					return err
 				}
 				if n == 0 {
-					fmt.Fprintln(cmd.ErrOrStderr(), "it is the first: from now on every request to a server of this data directory needs a key")
+					fmt.Fprintln(cmd.ErrOrStderr(), "it is the first: from now on every request to a server of "+
+						"this data directory needs a key")
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), made)
@@ -159,7 +160,8 @@ func newKeysList(env lookupEnv) *cobra.Command {
 				if old > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%d that are revoked or expired are left out; --all lists them, too\n", old)
 				} else if len(keys) == 0 {
-					fmt.Fprintln(cmd.ErrOrStderr(), "no keys: a server takes every request of this machine, and listens for no other; see 'ragctx keys create'")
+					fmt.Fprintln(cmd.ErrOrStderr(), "no keys: a server takes every request of this machine, and "+
+						"listens for no other; see 'ragctx keys create'")
 				}
 				return writeKeys(cmd.OutOrStdout(), keys)
 			})
@@ -236,7 +238,8 @@ func newKeysRevoke(env lookupEnv) *cobra.Command {
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "revoked %s (%s)\n", printable(k.Name), k.ID)
 				if n, err := validKeys(ctx, c); err == nil && n == 0 {
-					fmt.Fprintln(cmd.ErrOrStderr(), "no keys are left: a server of this machine alone takes every request now, unless it has --require-keys")
+					fmt.Fprintln(cmd.ErrOrStderr(), "no keys are left: a server of this machine alone takes every "+
+						"request now, unless it has --require-keys")
 				}
 				return nil
 			})

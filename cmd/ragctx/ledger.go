@@ -154,7 +154,9 @@ func (t *tail) newest(ctx context.Context, n int, last ledger.Sequence) error {
 	}
 	var found []ledger.Message
 	for len(found) < n { // the server bounds its pages
-		page, err := t.c.Messages(ctx, ledger.Query{Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Offset: len(found), Newest: true})
+		page, err := t.c.Messages(ctx, ledger.Query{
+			Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Offset: len(found), Newest: true,
+		})
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,9 @@ func newLedgerImport(env lookupEnv) *cobra.Command {
 			"over. Importing again changes nothing. FILE - is standard input.",
 		Example: `  ragctx ledger import issue-17 issue-17.ndjson
   ragctx ledger export issue-17 | ragctx ledger import issue-17 - --data ./new`,
-	}, exactly(2, "one CLUSTER and one FILE"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, args []string) error {
+	}, exactly(2, "one CLUSTER and one FILE"), func(ctx context.Context, cmd *cobra.Command, c *client,
+		f ledger.Filter, args []string,
+	) error {
 		r := io.NopCloser(cmd.InOrStdin())
 		if args[0] != "-" {
 			file, err := os.Open(args[0])

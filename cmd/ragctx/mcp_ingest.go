@@ -53,7 +53,8 @@ func (f allowedFiles) check(paths []string) ([]string, error) {
 		field := fmt.Sprintf("paths[%d]", i)
 		if strings.Contains(p, "://") {
 			if !f.hosts {
-				return nil, ragctx.Invalid(field, "is a URL, and no hosts are allowed; the operator names them with the setting allow_hosts")
+				return nil, ragctx.Invalid(field, "is a URL, and no hosts are allowed; the operator names them "+
+					"with the setting allow_hosts")
 			}
 			out[i] = p
 			continue

@@ -67,7 +67,8 @@ func (m *memoryScope) filter() (store.MemoryFilter, error) {
 // viewerFlag adds the flag for the user on behalf of whom a command acts.
 func viewerFlag(flags *pflag.FlagSet, user *string) {
 	addSettings(flags, "server")
-	flags.StringVar(user, "user", "", "act as this user, for whom there are only their own memories and those of no user (default anyone's)")
+	flags.StringVar(user, "user", "", "act as this user, for whom there are only their own memories and those of "+
+		"no user (default anyone's)")
 }
 
 func viewer(user string) engine.Viewer { return engine.Viewer{User: user, Anyone: user == ""} }

@@ -226,7 +226,8 @@ func writeQuarantine(w io.Writer, list []store.Quarantined) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "ID\tUSER\tSINCE\tREASON\tCONTENT")
 	for _, q := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", printable(q.ID), orDash(q.UserID), localTime(q.Since), printable(q.Reason), brief(q.Content))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", printable(q.ID), orDash(q.UserID), localTime(q.Since),
+			printable(q.Reason), brief(q.Content))
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write list: %w", err)

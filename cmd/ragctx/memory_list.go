@@ -33,7 +33,8 @@ func (m *memoryFlags) add(flags *pflag.FlagSet) {
 	m.memoryScope.add(flags)
 	flags.StringSliceVar(&m.types, "type", nil, "only these types: episodic, semantic, procedural, working")
 	flags.StringArrayVar(&m.tags, "tag", nil, "only memories with this tag; repeated, with any of them")
-	flags.StringSliceVar(&m.kinds, "kind", nil, "only these kinds of facts: preference, decision, instruction, identity, relation, plan, event, outcome")
+	flags.StringSliceVar(&m.kinds, "kind", nil, "only these kinds of facts: preference, decision, instruction, "+
+		"identity, relation, plan, event, outcome")
 	flags.StringVar(&m.contains, "contains", "", "only memories that hold this text")
 	flags.Float64Var(&m.minImportance, "min-importance", 0, "only memories of at least this importance, 0 to 1")
 	flags.BoolVar(&m.profile, "profile", false, "only memories that describe their user lastingly")

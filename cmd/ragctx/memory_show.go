@@ -21,7 +21,8 @@ func newMemoryShow(env lookupEnv) *cobra.Command {
 	cmd := memoryCommand(env, &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a memory and where it comes from",
-		Long:  "Show prints a memory, also one in quarantine: what it says, what it is about, the turns\nthat say so, and how often it was part of an answer.",
+		Long: "Show prints a memory, also one in quarantine: what it says, what it is about, the turns\nthat say " +
+			"so, and how often it was part of an answer.",
 		Example: `  ragctx memory show ID
   ragctx memory show ID --json`,
 	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
@@ -92,7 +93,8 @@ func marks(m ragctx.Memory) []string {
 func writeAboutMemory(line func(name, value string), m ragctx.Memory) {
 	if a := m.About; a != nil {
 		line("kind", string(a.Kind))
-		line("about", strings.Join(slices.DeleteFunc([]string{a.Subject, a.Attribute, a.Value}, func(s string) bool { return s == "" }), " / "))
+		line("about", strings.Join(slices.DeleteFunc([]string{a.Subject, a.Attribute, a.Value},
+			func(s string) bool { return s == "" }), " / "))
 		line("confidence", fmt.Sprintf("%.2f, by %s: %s", a.Confidence, a.Rule, a.Reason))
 		line("when", a.When)
 	}
@@ -106,7 +108,8 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 	cmd := memoryCommand(env, &cobra.Command{
 		Use:   "history ID",
 		Short: "Show what happened to a memory",
-		Long:  "History shows what happened to a memory, the oldest first: who did what because of which\nturn, and what it said before and after. Deleted memories have one, too.",
+		Long: "History shows what happened to a memory, the oldest first: who did what because of which\nturn, " +
+			"and what it said before and after. Deleted memories have one, too.",
 		Example: `  ragctx memory history ID
   ragctx memory history ID --json`,
 	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {

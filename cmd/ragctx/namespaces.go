@@ -28,7 +28,8 @@ func newNamespaces(env lookupEnv) *cobra.Command {
   ragctx namespaces delete billing --erase`,
 	}
 	group(cmd)
-	cmd.AddCommand(newNamespacesList(env), newNamespacesShow(env), newNamespacesCreate(env), newNamespacesLimit(env), newNamespacesDelete(env))
+	cmd.AddCommand(newNamespacesList(env), newNamespacesShow(env), newNamespacesCreate(env), newNamespacesLimit(env),
+		newNamespacesDelete(env))
 	return cmd
 }
 
@@ -179,7 +180,8 @@ asks for --erase.`,
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "erased %s: %d documents, %d memories, %d turns, %d messages, %d versions of procedures\n",
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "erased %s: %d documents, %d memories, %d turns, %d "+
+					"messages, %d versions of procedures\n",
 					printable(args[0]), e.Documents, e.Memories, e.Turns, e.Messages, e.Procedures)
 				return err
 			})

@@ -17,7 +17,8 @@ func packSettings() []setting {
 			fixed(""), checkSections,
 		},
 		{"context_metrics", "1 logs the metrics of each context that is built for an agent", fixed(""), nil},
-		{"context_metrics_ledger", "1 publishes them in its cluster, as messages of the topic " + ledger.TopicContextMetrics, fixed(""), nil},
+		{"context_metrics_ledger", "1 publishes them in its cluster, as messages of the topic " +
+			ledger.TopicContextMetrics, fixed(""), nil},
 	}
 }
 

@@ -229,7 +229,8 @@ func newProceduresEdit(env lookupEnv) *cobra.Command {
 			return err
 		}
 		if name != "" && name != k.Name {
-			return fmt.Errorf("%w: the file is about %q, not %q; change its title or the argument", ragctx.ErrInvalid, ragctx.Clip(name), k.Name)
+			return fmt.Errorf("%w: the file is about %q, not %q; change its title or the argument",
+				ragctx.ErrInvalid, ragctx.Clip(name), k.Name)
 		}
 		if _, err := c.PutDraft(ctx, k, body); err != nil {
 			return err
@@ -343,7 +344,8 @@ func newProceduresDelete(env lookupEnv) *cobra.Command {
 		}
 		p, err := c.Procedure(ctx, k)
 		if err == nil && p.Draft == nil {
-			err = fmt.Errorf("procedure %q has no draft; 'unpublish' shows agents the procedure no more, --erase removes it with all its versions", k.Name)
+			err = fmt.Errorf("procedure %q has no draft; 'unpublish' shows agents the procedure no more, --erase "+
+				"removes it with all its versions", k.Name)
 		}
 		if err != nil && !errors.Is(err, ragctx.ErrNotFound) {
 			return err

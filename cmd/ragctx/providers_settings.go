@@ -26,7 +26,8 @@ const maxProviders = 32
 
 func providerSettings() []setting {
 	return []setting{
-		{providersSetting, "providers behind URLs, a JSON list; each is sent the questions. The documentation of providers has their fields", fixed(""), nil},
+		{providersSetting, "providers behind URLs, a JSON list; each is sent the questions. The documentation of " +
+			"providers has their fields", fixed(""), nil},
 	}
 }
 
@@ -175,7 +176,8 @@ func (p providerSetting) open(env lookupEnv, eo *engine.Options) (remoteProvider
 	}
 	o := program.Options{
 		Name: p.Name, URL: p.URL, TurnURL: p.TurnURL, Types: p.Types, Namespaces: p.Namespaces, Secret: secret,
-		Timeout: time.Duration(p.Timeout), CacheTTL: time.Duration(p.CacheTTL), MaxItems: p.MaxItems, MaxBytes: p.MaxBytes, Logger: eo.Logger,
+		Timeout: time.Duration(p.Timeout), CacheTTL: time.Duration(p.CacheTTL), MaxItems: p.MaxItems,
+		MaxBytes: p.MaxBytes, Logger: eo.Logger,
 	}
 	if p.FailureMode == "fail_closed" {
 		o.FailureMode = ragctx.FailClosed

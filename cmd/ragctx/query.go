@@ -90,7 +90,8 @@ func newQuery(env lookupEnv) *cobra.Command {
 		"with --blocks: most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
-	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with --format json say where they are")
+	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with "+
+		"--format json say where they are")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
 	return cmd
@@ -132,7 +133,8 @@ func (f *queryFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.session, "session", "", "only memories of this session")
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
 	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
-	flags.Var(&f.minRelevance, "min-relevance", fmt.Sprintf("leave out what is less relevant, 0 to 1; 0 shows all that is found as it is (default %v, and a sentence of what is far behind the best)", ragctx.DefaultMinRelevance))
+	flags.Var(&f.minRelevance, "min-relevance", fmt.Sprintf("leave out what is less relevant, 0 to 1; 0 shows all "+
+		"that is found as it is (default %v, and a sentence of what is far behind the best)", ragctx.DefaultMinRelevance))
 	timeVar(flags, &f.asOf, "as-of", "answer from what was known then: "+timeForms)
 	timeVar(flags, &f.after, "after", "only what occurred then or later: "+timeForms)
 	timeVar(flags, &f.before, "before", "only what occurred before: "+timeForms)

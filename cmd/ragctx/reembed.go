@@ -107,6 +107,7 @@ func suggestFloor(ctx context.Context, w io.Writer, s settings, c *client) {
 	}
 	// The service answered before; if it does not now, the suggestion is left out.
 	if floor, err := service.Calibrate(ctx); err == nil {
-		fmt.Fprintf(w, "unrelated texts have cosines up to %.2f with this model; embed_noise_floor %.2f keeps them out of answers\n", floor, floor)
+		fmt.Fprintf(w, "unrelated texts have cosines up to %.2f with this model; embed_noise_floor %.2f keeps them "+
+			"out of answers\n", floor, floor)
 	}
 }

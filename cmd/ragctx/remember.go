@@ -53,7 +53,8 @@ func newRemember(env lookupEnv) *cobra.Command {
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")
 	flags.BoolVar(&f.profile, "profile", false, "it describes its user lastingly")
 	flags.BoolVar(&f.pinned, "pinned", false, "it is wanted in every answer, and is never pruned")
-	flags.StringVar(&f.origin, "origin", "", "whose words it has: user, agent, tool or document; what the latter two say in the manner of an instruction goes into quarantine")
+	flags.StringVar(&f.origin, "origin", "", "whose words it has: user, agent, tool or document; what the latter "+
+		"two say in the manner of an instruction goes into quarantine")
 	flags.Var(ttlFlag{&f.ttl}, "ttl", "how long it is found, such as 90m, 36h or 30d (default for ever)")
 	return cmd
 }

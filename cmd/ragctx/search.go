@@ -127,7 +127,8 @@ func corrected(corrections []ragctx.Correction) []string {
 				who = append(who, "no "+textsOf(o.Provider))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s has %s; looked for %s as well", strings.Join(who, " and "), printable(c.Word), printable(c.As)))
+		lines = append(lines, fmt.Sprintf("%s has %s; looked for %s as well",
+			strings.Join(who, " and "), printable(c.Word), printable(c.As)))
 	}
 	return lines
 }

@@ -26,15 +26,20 @@ func securitySettings() []setting {
 	flag := checkOneOf("true", "false")
 	return []setting{
 		{"require_keys", "true asks for API keys also while there are none", fixed("false"), flag},
-		{"tls_cert", "file with the certificate to serve HTTPS with, and those of its issuers, in PEM; read again when it changes", fixed(""), nil},
+		{"tls_cert", "file with the certificate to serve HTTPS with, and those of its issuers, in PEM; read again " +
+			"when it changes", fixed(""), nil},
 		{"tls_key", "file with its private key, in PEM", fixed(""), nil},
-		{"insecure_http", "true serves other machines without TLS, for a reverse proxy that ends it; of commands: sends the API key without TLS", fixed("false"), flag},
-		{"allow_server_hosts", "names by which the server may be called, besides those of this machine, separated by commas; empty is any where keys are asked for", fixed(""), nil},
-		{"allow_origins", "web pages that may call the server, besides those of this machine, such as https://app.example.com, separated by commas", fixed(""), optional(checkOrigins)},
+		{"insecure_http", "true serves other machines without TLS, for a reverse proxy that ends it; of commands: " +
+			"sends the API key without TLS", fixed("false"), flag},
+		{"allow_server_hosts", "names by which the server may be called, besides those of this machine, separated " +
+			"by commas; empty is any where keys are asked for", fixed(""), nil},
+		{"allow_origins", "web pages that may call the server, besides those of this machine, such as " +
+			"https://app.example.com, separated by commas", fixed(""), optional(checkOrigins)},
 		{"rate_limit", "requests a second of each API key; 0 is no limit", fixed("0"), checkNumber},
 		{"rate_burst", "requests of each API key at once after a pause; empty is twice the rate", fixed(""), optional(checkCount(1 << 20))},
 		{"concurrency_limit", "requests of each API key at a time; 0 is no limit", fixed("0"), checkUpTo(1 << 20)},
-		{"audit_keep", "entries of the audit log that are kept; 0 writes none", fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30)},
+		{"audit_keep", "entries of the audit log that are kept; 0 writes none",
+			fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30)},
 	}
 }
 
@@ -142,7 +147,8 @@ func (s *settings) maySendKey(server string) error {
 	if err != nil || u.Scheme == "https" || httpclient.IsLoopback(u.Hostname()) || s.k.String("insecure_http") == "true" {
 		return err
 	}
-	return badUsage("%s: %s is plain http, which would show the API key to everyone on the way; use https, or say --insecure-http where nobody can listen",
+	return badUsage("%s: %s is plain http, which would show the API key to everyone on the way; use https, or say "+
+		"--insecure-http where nobody can listen",
 		s.where("server"), ragctx.Clip(server))
 }
 

@@ -76,7 +76,8 @@ func newServe(env lookupEnv) *cobra.Command {
 		"addr", "allow_hosts", "fetch_rate", "embedder",
 		"vector_graph", "recall_sample", "keep_versions", "watch", "poll",
 	})...)
-	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the settings, in the background")
+	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the "+
+		"settings, in the background")
 	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false,
 		"open a data directory also if writes that were acknowledged are missing, and go on with what is there")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil,

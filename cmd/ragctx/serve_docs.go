@@ -137,7 +137,8 @@ func ingestInBackground(ctx context.Context, eng *engine.Engine, log *slog.Logge
 	}
 	if err == nil && j.State.Ended() {
 		var skipped []engine.Skipped
-		err = engine.EachItem(ctx, c.JobItems, j.ID, store.ItemSkipped, func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
+		err = engine.EachItem(ctx, c.JobItems, j.ID, store.ItemSkipped,
+			func(i store.JobItem) { skipped = append(skipped, skippedItem(i, nil)) })
 		for _, why := range byReason(skipped) {
 			log.WarnContext(ctx, "files skipped", "reason", why.text, "files", len(why.paths), "first", why.paths[0])
 		}

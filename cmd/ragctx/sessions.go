@@ -218,7 +218,8 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "create [SESSION]", Short: "Make a session",
-		Long:    "Create makes a session without messages and prints its id, which is chosen where none is\ngiven. 'ragctx sessions append --create' makes one with its first message.",
+		Long: "Create makes a session without messages and prints its id, which is chosen where none is\ngiven. " +
+			"'ragctx sessions append --create' makes one with its first message.",
 		Example: "  ragctx sessions create s-42 --layer compaction\n  ragctx sessions create --user ada",
 		Args:    atMost(1, "one SESSION"),
 	}

@@ -129,7 +129,8 @@ func writeCall(w io.Writer, s modelInput) error {
 		if b.Text == "" {
 			continue
 		}
-		if err := writeMessage(w, fmt.Sprintf("%s context  %s", b.Name, b.Place), ragctx.TextMessage(ragctx.RoleSystem, b.Text)); err != nil {
+		if err := writeMessage(w, fmt.Sprintf("%s context  %s", b.Name, b.Place),
+			ragctx.TextMessage(ragctx.RoleSystem, b.Text)); err != nil {
 			return err
 		}
 	}

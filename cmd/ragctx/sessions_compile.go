@@ -142,7 +142,8 @@ func newSessionsUndo(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
 		Use: "undo SESSION", Short: "Take back the newest compaction",
-		Long:    "Undo removes the newest summary of a session, or what a stage of your own has put in the\nplace of messages; these are shown again. What the layer buffer moved goes back.",
+		Long: "Undo removes the newest summary of a session, or what a stage of your own has put in the\nplace " +
+			"of messages; these are shown again. What the layer buffer moved goes back.",
 		Example: "  ragctx sessions undo s-42",
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		c, err := t.UndoCompaction(ctx, t.key)

@@ -54,13 +54,18 @@ func allSettings() []setting {
 		{"addr", "address to serve on, host:port; port 0 picks a free one", fixed("127.0.0.1:7700"), checkAddr},
 		{"server", "URL of the server to talk to, instead of opening the data directory", fixed(""), optional(checkServer)},
 		{"namespace", "namespace, a wall between tenants", fixed("default"), checkNamespace},
-		{"serve_docs", "files and folders that serve ingests, each PATH or PATH=NAMESPACE, separated as in PATH; or a JSON list of these, of URLs and of sources", fixed(""), nil},
-		{"allow_hosts", "hosts that pages may be fetched from: docs.example.com, *.example.com, host:port, an address, or a network that names may lead to; separated by commas", fixed(""), checkHosts},
+		{"serve_docs", "files and folders that serve ingests, each PATH or PATH=NAMESPACE, separated as in PATH; " +
+			"or a JSON list of these, of URLs and of sources", fixed(""), nil},
+		{"allow_hosts", "hosts that pages may be fetched from: docs.example.com, *.example.com, host:port, an " +
+			"address, or a network that names may lead to; separated by commas", fixed(""), checkHosts},
 		{"fetch_rate", "requests a second to the host of a page", fixed("2"), checkRate},
-		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that of the data directory", fixed(""), optional(checkEmbedder)},
+		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that " +
+			"of the data directory", fixed(""), optional(checkEmbedder)},
 		{"vector_graph", "vector index: " + orList(vectorGraphs()), fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},
-		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultMonitorShare, 'g', -1, 64)), checkShare},
-		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
+		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to " +
+			"measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultMonitorShare, 'g', -1, 64)), checkShare},
+		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the " +
+			"current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
 		{
 			"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"),
 			checkOneOf("true", "false"),

@@ -114,7 +114,8 @@ func writeSnapshotInfo(w io.Writer, f snapshotFlags, done string, info store.Sna
 		return writeJSON(w, info)
 	}
 	_, err := fmt.Fprintf(w, "%s\n%d documents, %d memories, %d turns and %d messages in %d namespaces, %s uncompressed, as of %s\n",
-		done, info.Documents, info.Memories, info.Turns, info.Messages, info.Namespaces, size(info.Bytes), info.Created.Format(time.RFC3339))
+		done, info.Documents, info.Memories, info.Turns, info.Messages, info.Namespaces, size(info.Bytes),
+		info.Created.Format(time.RFC3339))
 	return err
 }
 

@@ -53,7 +53,8 @@ func Check(messages []Message, mode Mode) ([]Message, error) {
 			return nil, ragctx.Invalid(field("topic"), "is %q, which the ledger writes itself; use another one", TopicOmitted)
 		}
 		if size += m.Size(); size > MaxBatchBytes {
-			return nil, ragctx.TooLarge("messages", "have more than %d bytes of text, data and metadata; send several batches", MaxBatchBytes)
+			return nil, ragctx.TooLarge("messages", "have more than %d bytes of text, data and metadata; send "+
+				"several batches", MaxBatchBytes)
 		}
 		if first, twice := ids[m.ID]; twice && m.ID != "" {
 			return nil, ragctx.Invalid(field("id"), "is also the id of messages[%d]; leave ids out, or give each message its own", first)

@@ -150,7 +150,8 @@ func (b *Builder) Build(ctx context.Context, r PackRequest) (Pack, error) {
 		return Pack{}, a.err
 	}
 	p := Pack{
-		Context: sel.Text(), Selection: sel, Sources: a.reports, Warnings: r.Strategy.Warnings(r.Topics), Through: a.through, Trigger: a.Trigger,
+		Context: sel.Text(), Selection: sel, Sources: a.reports, Warnings: r.Strategy.Warnings(r.Topics),
+		Through: a.through, Trigger: a.Trigger,
 	}
 	if p.Warnings == nil {
 		p.Warnings = []Warning{}

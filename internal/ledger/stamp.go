@@ -33,7 +33,8 @@ func Stamp(messages []Message, last, now int64, mode Mode) error {
 		requested := messages[i].Timestamp
 		if requested > now+MaxAhead.Milliseconds() {
 			return ragctx.Invalid("timestamp",
-				"is %d, more than %s ahead of the clock, which says %d; give Unix time in milliseconds, or leave it out", requested, MaxAhead, now)
+				"is %d, more than %s ahead of the clock, which says %d; give Unix time in milliseconds, or leave "+
+					"it out", requested, MaxAhead, now)
 		}
 		at := max(now, requested)
 		if mode == Importing && requested != 0 {

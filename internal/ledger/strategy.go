@@ -169,7 +169,8 @@ func (s Strategy) Check() error {
 		return ragctx.Invalid("maxTokens", "is %d; use 1 to %d, or 0 for %d", s.MaxTokens, ragctx.MaxTokensLimit, DefaultMaxTokens)
 	}
 	if len(s.Sources) > MaxSources {
-		return ragctx.Invalid("sources", "are %d; the limit is %d: a topic that ends in * selects several topics", len(s.Sources), MaxSources)
+		return ragctx.Invalid("sources", "are %d; the limit is %d: a topic that ends in * selects several topics",
+			len(s.Sources), MaxSources)
 	}
 	for i, src := range s.Sources {
 		if err := src.check(fmt.Sprintf("sources[%d]", i)); err != nil {

@@ -11,7 +11,7 @@ type Totals struct {
 	Service string `json:"service" doc:"the model and the host of the service" example:"gpt-5-mini at api.openai.com"`
 	// State is the state of the circuit breaker: closed while requests are sent, open while they
 	// are paused after failures, half-open while one request probes the service.
-	State     string     `json:"state" enum:"closed,open,half-open" doc:"closed: requests are sent; open: the service failed and gets no requests until asks_again; half-open: one request probes whether it works again"`
+	State     string     `json:"state" enum:"closed,open,half-open"`
 	AsksAgain *time.Time `json:"asks_again,omitempty" doc:"the time until which no requests are sent"`
 
 	Requests int64 `json:"requests" doc:"requests sent to the service, including retries"`

@@ -23,7 +23,7 @@ type Answer struct {
 	XML  string `json:"xml"`
 	Text string `json:"text,omitempty"`
 	// Blocks are the stable and the volatile block, if the query asks for blocks.
-	Blocks []PromptBlock `json:"blocks,omitempty" doc:"the stable and the volatile block, in this order, if requested instead of xml and text"`
+	Blocks []PromptBlock `json:"blocks,omitempty"`
 	// Instruction explains the marker in XML or Text to a model, if the query asks for spotlighted
 	// text. It belongs in the system prompt and is not counted.
 	Instruction string `json:"instruction,omitempty" doc:"explains the spotlight marker, for the system prompt; not part of total_tokens"`

@@ -71,7 +71,8 @@ func PrepareChecked(d ragctx.Document, hash [32]byte, o Options) (passage.Prepar
 		p.Chunks = chunk.Split(p.Text, o.Chunk)
 	}
 	if len(p.Chunks) > MaxChunks {
-		return passage.PreparedDocument{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the document", len(p.Chunks), MaxChunks)
+		return passage.PreparedDocument{}, ragctx.TooLarge("text", "makes %d chunks; the limit is %d: split the "+
+			"document", len(p.Chunks), MaxChunks)
 	}
 	if f.lang == nil {
 		numberPages(p.Text, p.Chunks)

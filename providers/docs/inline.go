@@ -82,7 +82,8 @@ func plainOrg(s string) string { return orgInline().plain(s) }
 var latexInline = sync.OnceValue(func() inlineMarkup {
 	return inlineMarkup{
 		{regexp.MustCompile(`(?m)(^|[^\\])%.*$`), "$1"},
-		{regexp.MustCompile(`[~\s]*\\(?:label|cite[a-z]*|ref|eqref|footnote|index|vspace|hspace|includegraphics|input|include|bibliography[a-z]*)\*?(?:\[[^\]]*\])?\{[^{}]*\}`), ""},
+		{regexp.MustCompile(`[~\s]*\\(?:label|cite[a-z]*|ref|eqref|footnote|index|vspace|hspace|includegraphics|` +
+			`input|include|bibliography[a-z]*)\*?(?:\[[^\]]*\])?\{[^{}]*\}`), ""},
 		{regexp.MustCompile(`\\href\{[^{}]*\}\{([^{}]+)\}`), "$1"},
 		{regexp.MustCompile(`\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{([^{}]*)\}`), "$1"},
 		{regexp.MustCompile(`\\[a-zA-Z]+\*?(?:\[[^\]]*\])?\{([^{}]*)\}`), "$1"},

@@ -210,7 +210,8 @@ func (w *rstWalk) explicit(i int) int {
 
 // rstCode, rstTable and rstNote are the directives with code, table and text content.
 var (
-	rstCode  = wordSet("code code-block sourcecode literalinclude parsed-literal math prompt doctest testcode testoutput testsetup raw productionlist graphviz ipython")
+	rstCode = wordSet("code code-block sourcecode literalinclude parsed-literal math prompt doctest testcode " +
+		"testoutput testsetup raw productionlist graphviz ipython")
 	rstTable = wordSet("table list-table csv-table")
 	rstNote  = wordSet("note warning tip important caution danger error hint attention admonition seealso topic sidebar " +
 		"versionadded versionchanged deprecated rubric container only tab tabs tab-set tab-item dropdown details")
@@ -227,7 +228,8 @@ func wordSet(words string) map[string]bool {
 // rstObjects are the object descriptions, with or without the name of their domain.
 var rstObjects = wordSet("function class method attribute exception data decorator property classmethod staticmethod " +
 	"option program envvar confval setting cfunction type macro struct member describe object autofunction autoclass automethod " +
-	"c:function c:type c:macro cpp:function cpp:class js:function js:class rst:directive rst:role http:get http:post http:put http:delete command opcode")
+	"c:function c:type c:macro cpp:function cpp:class js:function js:class rst:directive rst:role http:get " +
+	"http:post http:put http:delete command opcode")
 
 func rstObject(name string) bool {
 	if _, rest, ok := strings.Cut(name, ":"); ok && strings.HasPrefix(name, "py:") {

@@ -103,7 +103,8 @@ func plantedInstructions(t ragctx.Turn) []Finding {
 				out = append(out, Finding{
 					Fact: facts.Fact{
 						Kind: ragctx.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: ragctx.DefaultImportance,
-						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent", Span: ragctx.TurnSpan{Message: i},
+						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent",
+						Span: ragctx.TurnSpan{Message: i},
 					},
 					By: ragctx.ByTurn, Verdict: Quarantine, Why: why,
 				})

@@ -38,7 +38,8 @@ func (o Outcome) Memory() (ragctx.Memory, error) {
 	case strings.TrimSpace(o.Prompt) == "":
 		return ragctx.Memory{}, ragctx.Invalid("prompt", "is empty; say what was to be done")
 	case o.Result != "" && o.Error != "":
-		return ragctx.Memory{}, ragctx.Invalid("error", "must not be combined with result; send the result of a success or the error of a failure")
+		return ragctx.Memory{}, ragctx.Invalid("error", "must not be combined with result; send the result of a "+
+			"success or the error of a failure")
 	case o.Error != "":
 		return o.failure(), nil
 	case o.Result != "":

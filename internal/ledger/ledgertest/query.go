@@ -158,7 +158,8 @@ func testWalls(t *testing.T, w *world) {
 
 func testUsage(t *testing.T, w *world) {
 	for _, data := range []string{
-		`{"role":"worker","inputTokens":10,"outputTokens":1,"totalCostUsd":0.5}`, `{"role":"worker","inputTokens":5,"cacheReadInputTokens":7}`,
+		`{"role":"worker","inputTokens":10,"outputTokens":1,"totalCostUsd":0.5}`,
+		`{"role":"worker","inputTokens":5,"cacheReadInputTokens":7}`,
 		`{"role":"judge","cacheCreationInputTokens":3}`, `{"inputTokens":1}`, `"nothing"`,
 	} {
 		m := msg(ledger.TopicTokenUsage, "")

@@ -79,7 +79,8 @@ func testTransfer(t *testing.T, w *world) {
 		t.Errorf("imported otherwise:\n%s", d)
 	}
 	lines := exported + `{"cluster":"others","topic":"X","sender":"s"}` + "\n" + `nonsense` + "\n\n" + `{"topic":"X"}` + "\n" +
-		`{"id":"msg_` + strings.Repeat("f", 32) + `","cluster_id":"team","timestamp":"2020-01-01T00:00:00Z","topic":"T","sender":"s","target_agent_id":"judge","content_text":"seed","content_data":"{\"a\":1}","metadata":"{\"source\":\"x\"}"}` + "\n" +
+		`{"id":"msg_` + strings.Repeat("f", 32) + `","cluster_id":"team","timestamp":"2020-01-01T00:00:00Z","topic":"T","sender":"s",` +
+		`"target_agent_id":"judge","content_text":"seed","content_data":"{\"a\":1}","metadata":"{\"source\":\"x\"}"}` + "\n" +
 		`{"clusterId":"team","topic":"T","sender":"s","targetAgentId":"judge","content":{"text":"camel","data":[1]},"metadata":"{broken"}`
 	done, err = ledger.Import(context.Background(), other, "space", "team", strings.NewReader(lines))
 	if err != nil || done.Imported != 2 || done.Unchanged != 11 || done.Failed != 3 {
