@@ -26,8 +26,8 @@ type Options struct {
 	MaxBytes int // limit of the text; default 32 MiB
 }
 
-// WithDefaults returns o with unset fields filled in.
-func (o Options) WithDefaults() Options {
+// withDefaults returns o with unset fields filled in.
+func (o Options) withDefaults() Options {
 	o.Chunk = o.Chunk.WithDefaults()
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -53,7 +53,7 @@ func PrepareChecked(d ragctx.Document, hash [32]byte, o Options) (passage.Prepar
 	if d.Chunk != (ragctx.ChunkSizes{}) {
 		o.Chunk = d.Chunk
 	}
-	o = o.WithDefaults()
+	o = o.withDefaults()
 	p := passage.PreparedDocument{Document: d, Hash: hash, Chunker: Version}
 	p.Text = strings.TrimPrefix(d.Text, "\ufeff")
 	f := formatOf(p.Document)
@@ -83,10 +83,10 @@ func PrepareChecked(d ragctx.Document, hash [32]byte, o Options) (passage.Prepar
 }
 
 // limitOutline removes the deepest sections of an outline that is too long, and then the last ones.
-func limitOutline(sections []passage.Section) []Section {
+func limitOutline(sections []passage.Section) []passage.Section {
 	for len(sections) > MaxSections {
-		deepest := slices.MaxFunc(sections, func(a, b Section) int { return a.Level - b.Level }).Level
-		kept := slices.DeleteFunc(slices.Clone(sections), func(s Section) bool { return s.Level == deepest })
+		deepest := slices.MaxFunc(sections, func(a, b passage.Section) int { return a.Level - b.Level }).Level
+		kept := slices.DeleteFunc(slices.Clone(sections), func(s passage.Section) bool { return s.Level == deepest })
 		if len(kept) == 0 {
 			return sections[:MaxSections:MaxSections]
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
@@ -25,7 +26,7 @@ type structure struct {
 	title, description string
 	tags               []string
 	blocks             []chunk.Block // the blocks to chunk, in order
-	outline            []Section
+	outline            []passage.Section
 	prose              []span              // paragraphs suitable for an abstract, in order
 	rest               []span              // other text, such as list items
 	plain              func(string) string // removes inline markup from prose; nil if the format has none

@@ -6,9 +6,6 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 )
 
-// Section is a part of a document under a heading, or a declaration in code.
-type Section = passage.Section
-
 // heading is a heading found by a parser.
 type heading struct {
 	title string
@@ -18,8 +15,8 @@ type heading struct {
 
 // outlineOf returns the sections of headings in text order. A section ends at the next heading of
 // the same or a higher level. A heading without a title only ends sections.
-func outlineOf(hs []heading, end int) []Section {
-	sections := make([]Section, 0, len(hs))
+func outlineOf(hs []heading, end int) []passage.Section {
+	sections := make([]passage.Section, 0, len(hs))
 	var open []int
 	for _, h := range hs {
 		for len(open) > 0 && sections[open[len(open)-1]].Level >= h.level {
@@ -28,22 +25,22 @@ func outlineOf(hs []heading, end int) []Section {
 		}
 		if h.title != "" {
 			open = append(open, len(sections))
-			sections = append(sections, Section{Title: h.title, Level: h.level, Start: h.start, End: end})
+			sections = append(sections, passage.Section{Title: h.title, Level: h.level, Start: h.start, End: end})
 		}
 	}
 	return sections
 }
 
 // topLevel returns the smallest level of the sections, or 1 without sections.
-func topLevel(sections []Section) int {
+func topLevel(sections []passage.Section) int {
 	if len(sections) == 0 {
 		return 1
 	}
-	return slices.MinFunc(sections, func(a, b Section) int { return a.Level - b.Level }).Level
+	return slices.MinFunc(sections, func(a, b passage.Section) int { return a.Level - b.Level }).Level
 }
 
 // topTitles returns the titles of the first outermost sections, except but.
-func topTitles(sections []Section, but string) []string {
+func topTitles(sections []passage.Section, but string) []string {
 	var titles []string
 	top := topLevel(sections)
 	for _, s := range sections {

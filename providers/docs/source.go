@@ -7,6 +7,7 @@ import (
 
 	"github.com/ragctx/ragctx/internal/text/sentence"
 
+	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
@@ -28,7 +29,7 @@ type sourceParser struct {
 	in       input
 	lines    []codeLine
 	blocks   []chunk.Block
-	outline  []Section
+	outline  []passage.Section
 	fallback language
 }
 
@@ -153,7 +154,7 @@ func (p *sourceParser) part(from, to, indent, depth int, path []string) {
 	b := chunk.Block{Start: p.offset(from), End: p.offset(to), Heading: path, Keep: true}
 	decl := p.declaration(from, to, indent)
 	if decl >= 0 {
-		p.outline = append(p.outline, Section{
+		p.outline = append(p.outline, passage.Section{
 			Title: signature(p.lines[decl].body), Level: depth + 1, Start: b.Start, End: b.End,
 		})
 	}

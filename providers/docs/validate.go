@@ -31,7 +31,7 @@ const (
 
 // Validate checks a document against the documented limits.
 func Validate(d ragctx.Document, o Options) error {
-	limit := o.WithDefaults().MaxBytes
+	limit := o.withDefaults().MaxBytes
 	if d.ExternalID == "" {
 		return ragctx.Invalid("external_id", "is empty; give the document a name that is unique in its namespace, such as its path or URL")
 	}
@@ -65,7 +65,7 @@ func Validate(d ragctx.Document, o Options) error {
 	if err := validTags(d.Tags); err != nil {
 		return err
 	}
-	if err := ValidChunk("chunk", d.Chunk); err != nil {
+	if err := validChunk("chunk", d.Chunk); err != nil {
 		return err
 	}
 	if err := ragctx.ValidTime("occurred", d.Occurred); err != nil {
@@ -74,8 +74,8 @@ func Validate(d ragctx.Document, o Options) error {
 	return ragctx.ValidMetadata("metadata", d.Metadata, MaxMetadataBytes)
 }
 
-// ValidChunk checks chunk sizes given in a request.
-func ValidChunk(field string, o ragctx.ChunkSizes) error {
+// validChunk checks chunk sizes given in a request.
+func validChunk(field string, o ragctx.ChunkSizes) error {
 	for _, f := range [...]struct {
 		name string
 		n    int

@@ -16,21 +16,21 @@ const maxTTL = 100 * 365 * 24 * time.Hour
 func ParseTTL(s string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(s, "d"); ok {
 		if n, err := strconv.ParseFloat(days, 64); err == nil {
-			return Seconds(n * 24 * 60 * 60)
+			return seconds(n * 24 * 60 * 60)
 		}
 	}
 	if n, err := strconv.ParseFloat(s, 64); err == nil {
-		return Seconds(n)
+		return seconds(n)
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
 		return 0, ragctx.Invalid("ttl", "is %q; send seconds, or a length of time such as 90m, 36h or 30d", ragctx.Clip(s))
 	}
-	return Seconds(d.Seconds())
+	return seconds(d.Seconds())
 }
 
-// Seconds returns a time to live of n seconds.
-func Seconds(n float64) (time.Duration, error) {
+// seconds returns a time to live of n seconds.
+func seconds(n float64) (time.Duration, error) {
 	if !(n > 0 && n <= maxTTL.Seconds()) {
 		return 0, ragctx.Invalid("ttl", "is %v seconds; use more than 0 and at most 100 years, or omit it for no expiry", n)
 	}

@@ -29,8 +29,8 @@ type Gate struct {
 	MinConfidence float64
 }
 
-// WithDefaults returns g with the defaults for unset fields.
-func (g Gate) WithDefaults() Gate {
+// withDefaults returns g with the defaults for unset fields.
+func (g Gate) withDefaults() Gate {
 	if g.MinToolCalls == 0 {
 		g.MinToolCalls = DefaultMinToolCalls
 	}
@@ -44,7 +44,7 @@ func (g Gate) WithDefaults() Gate {
 // belong to a session, have enough tool calls, and state enough confidence. A turn without a
 // confidence is rejected.
 func (g Gate) Admits(t ragctx.Turn) bool {
-	g = g.WithDefaults()
+	g = g.withDefaults()
 	confidence, stated := Confidence(t)
 	return !g.Disabled && t.Succeeded() && t.SessionID != "" && stated && confidence >= g.MinConfidence && countCalls(t) >= g.MinToolCalls
 }
