@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -106,17 +105,12 @@ type Options struct {
 	// Extract extracts texts from binary files. nil is [extract.Read], which runs in this process;
 	// an [extract.Pool] survives crashes caused by bad files.
 	Extract docs.ExtractFunc
-	// Lanes is how many documents of a bulk job are processed concurrently. 0 is half of
-	// GOMAXPROCS, at least one, which leaves room for turns and queries.
-	Lanes int
 	// KeepVersions is how many versions of a document are kept for queries about earlier times,
 	// including the current one. 0 is [store.DefaultKeepVersions], negative keeps all. Older ones
 	// are removed when the document is replaced.
 	KeepVersions int
 	// PauseJobs leaves queued jobs and undelivered turns alone until [Jobs.Start].
 	PauseJobs bool
-	// KeepJobs is how long ended jobs stay readable; 0 is [DefaultKeepJobs].
-	KeepJobs time.Duration
 	// KeepAudit is how many audit entries are kept; 0 is [DefaultKeepAudit], negative disables the
 	// audit log.
 	KeepAudit int
@@ -215,9 +209,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
-	}
-	if o.Lanes <= 0 {
-		o.Lanes = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	return o
 }

@@ -38,8 +38,8 @@ func (j Job) Done() (float64, bool) {
 
 // Intervals and retention periods of jobs.
 const (
-	// DefaultKeepJobs is how long ended jobs stay readable by default.
-	DefaultKeepJobs = 7 * 24 * time.Hour
+	// KeepJobs is how long ended jobs stay readable.
+	KeepJobs = 7 * 24 * time.Hour
 	// KeepAnswers is how long a request can be repeated under its idempotency key.
 	KeepAnswers = 24 * time.Hour
 

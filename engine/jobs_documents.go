@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -80,7 +81,7 @@ func (d *documentRun) recount(ctx context.Context) error {
 
 func (d *documentRun) lanes(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	lanes := make([]chan store.JobItem, d.engine.opts.Lanes)
+	lanes := make([]chan store.JobItem, max(1, runtime.GOMAXPROCS(0)/2)) // the rest is for turns and queries
 	for k := range lanes {
 		lanes[k] = make(chan store.JobItem, laneQueue)
 		g.Go(func() error {

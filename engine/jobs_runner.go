@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +27,6 @@ type jobs struct {
 	store jobStore
 	log   *slog.Logger
 	now   func() time.Time
-	keep  time.Duration
 	kinds map[string]*jobKind
 
 	// Writes that can fail on a full disk go through these, so that tests can replace them.
@@ -76,7 +74,7 @@ func newJobs(e *core) *jobs {
 	s, o := e.store, e.opts
 	js := &jobs{
 		store: s, writes: s, put: e.Documents().Put, log: o.Logger, now: o.Now,
-		keep: cmp.Or(o.KeepJobs, DefaultKeepJobs), kinds: make(map[string]*jobKind),
+		kinds:   make(map[string]*jobKind),
 		running: make(map[string]*runningJob), watchers: make(map[string]map[chan struct{}]bool),
 	}
 	js.life, js.end = context.WithCancel(context.Background())
@@ -294,7 +292,7 @@ func (s *jobs) prune(ctx context.Context) error {
 func (s *jobs) expired(ctx context.Context) ([]int64, error) {
 	s.receivingMu.Lock()
 	defer s.receivingMu.Unlock()
-	ended, receiving, err := s.store.ExpiredJobs(ctx, s.now().Add(-s.keep))
+	ended, receiving, err := s.store.ExpiredJobs(ctx, s.now().Add(-KeepJobs))
 	for _, n := range receiving {
 		if _, ours := s.receiving.Load(n); !ours {
 			ended = append(ended, n)

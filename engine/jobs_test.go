@@ -404,7 +404,7 @@ func TestOldJobsArePruned(t *testing.T) {
 	if _, err := f.Jobs().Get(t.Context(), j.ID); err != nil {
 		t.Errorf("too early: %v", err)
 	}
-	f.clock.set(t0.Add(engine.DefaultKeepJobs + time.Minute))
+	f.clock.set(t0.Add(engine.KeepJobs + time.Minute))
 	if err := f.Prune(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -35,8 +35,7 @@ func securitySettings() []setting {
 			"by commas; empty is any where keys are asked for", fixed(""), nil},
 		{"allow_origins", "web pages that may call the server, besides those of this machine, such as " +
 			"https://app.example.com, separated by commas", fixed(""), optional(checkOrigins)},
-		{"rate_limit", "requests a second of each API key; 0 is no limit", fixed("0"), checkNumber},
-		{"rate_burst", "requests of each API key at once after a pause; empty is twice the rate", fixed(""), optional(checkCount(1 << 20))},
+		{"rate_limit", "requests a second of each API key, and twice as many at once after a pause; 0 is no limit", fixed("0"), checkNumber},
 		{"concurrency_limit", "requests of each API key at a time; 0 is no limit", fixed("0"), checkUpTo(1 << 20)},
 		{"audit_keep", "entries of the audit log that are kept; 0 writes none",
 			fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30)},
@@ -85,7 +84,7 @@ func (s *settings) secure(o *api.Options) {
 	number := func(name string) float64 { x, _ := strconv.ParseFloat(s.k.String(name), 64); return x } // checked
 	o.RequireKeys, o.InsecureHTTP = s.k.String("require_keys") == "true", s.k.String("insecure_http") == "true"
 	o.AllowHosts, o.AllowOrigins = commaList(s.k.String("allow_server_hosts")), commaList(s.k.String("allow_origins"))
-	o.Limits = api.Limits{Rate: number("rate_limit"), Burst: int(number("rate_burst")), Concurrent: int(number("concurrency_limit"))}
+	o.Limits = api.Limits{Rate: number("rate_limit"), Concurrent: int(number("concurrency_limit"))}
 }
 
 // keepAudit returns [engine.Options].KeepAudit.
