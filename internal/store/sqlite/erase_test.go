@@ -82,24 +82,16 @@ func (f *fixture) scrub(t *testing.T, upTo int64) {
 	}
 }
 
-// TestScrubCompletesGivenErasures: an erasure that hid its items while another was
-// scrubbed is not complete, though it began before.
-func TestScrubCompletesGivenErasures(t *testing.T) {
-	f := fresh(t)
-	f.populate(t, rand.New(rand.NewPCG(1, 2)), 2)
-	var erased [2]store.Erased
-	for i := range erased {
-		var err error
-		if erased[i], err = f.EraseDocument(t.Context(), f.ns, fmt.Sprintf("doc/Zq%dXw", i)); err != nil || erased[i].Pending == 0 {
-			t.Fatal(erased[i], err)
-		}
+func remember(t *testing.T, f *fixture, m ragctx.Memory) store.Status {
+	t.Helper()
+	if m.Occurred.IsZero() {
+		m.Occurred = t0
 	}
-	if err := f.SecureErase(t.Context(), []int64{erased[1].Pending}); err != nil {
+	_, st, _, err := f.PutMemory(t.Context(), f.ns, m, f.content(m.Content, memory.Chunks(m.Content)), store.Tier{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if pending, err := f.PendingErasures(t.Context()); err != nil || len(pending) != 1 || pending[0].ID != erased[0].Pending {
-		t.Errorf("pending %+v, %v", pending, err)
-	}
+	return st
 }
 
 func TestErasedDocumentsLeaveNoTrace(t *testing.T) {

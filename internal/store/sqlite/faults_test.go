@@ -17,6 +17,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store/sqlite"
+	"github.com/ragctx/ragctx/internal/store/storetest"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -371,7 +372,7 @@ func TestErasureHasTheReserve(t *testing.T) {
 func TestReserveWaitsForErasures(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	f := openWith(t, path, sqlite.Options{Reserve: 1 << 16})
-	p := prepared(t, "a", "a text")
+	p := storetest.Prepare(t, "a", "a text")
 	put := func() error {
 		_, err := f.PutDocument(t.Context(), f.ns, p, "", f.content(p.Text, p.Chunks))
 		return err

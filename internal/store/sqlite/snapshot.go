@@ -29,7 +29,7 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o store.Snapshot
 	if info, err = s.snapshotInfo(ctx, tx); err != nil {
 		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}
-	pages, err := tx.QueryContext(ctx, `SELECT data FROM sqlite_dbpage ORDER BY pgno`)
+	pages, err := tx.QueryContext(ctx, `SELECT data FROM sqlite_dbpage ORDER BY pgno`) //nolint:rowserrcheck // copyPages checks it
 	if err != nil {
 		return info, fmt.Errorf("snapshot: %w", wrap(err))
 	}

@@ -1,10 +1,11 @@
-package sqlite_test
+package storetest
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,22 +17,24 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// curator changes memories at random, and knows none of the rules.
+// curator changes memories at random.
 type curator struct {
 	*rapid.T
-	*fixture
+	*world
 
 	turns int
-	keys  []string // of all memories that may ever have been
+	keys  []string // ids of all memories
 }
 
 func (c *curator) put() {
 	m := ragctx.Memory{
 		ID: c.key(), Content: rapid.SampledFrom([]string{"one", "two", "three"}).Draw(c.T, "content"), UserID: "ada",
 		Importance: rapid.SampledFrom([]float64{0.1, 0.9}).Draw(c.T, "importance"), Pinned: rapid.Bool().Draw(c.T, "pinned"),
-		Type: rapid.SampledFrom([]ragctx.MemoryType{ragctx.MemoryEpisodic, ragctx.MemoryWorking}).Draw(c.T, "type"), Occurred: t0,
+		Type:     rapid.SampledFrom([]ragctx.MemoryType{ragctx.MemoryEpisodic, ragctx.MemoryWorking}).Draw(c.T, "type"),
+		Occurred: t0,
 	}
-	_, _, _, err := c.PutMemory(c.Context(), c.ns, m, c.content(m.Content, memory.Chunks(m.Content)), store.Tier{Working: 2})
+	_, _, _, err := c.ReplaceMemory(c.Context(), c.ns, m, c.content(m.Content, memory.Chunks(m.Content)),
+		store.Tier{Working: 2}, 0)
 	c.must(err)
 }
 
@@ -47,7 +50,10 @@ func (c *curator) learnSome() {
 			fact = about("user", rapid.SampledFrom([]string{"home", "pet"}).Draw(c.T, "attribute"),
 				rapid.SampledFrom([]string{"x", "y", "z"}).Draw(c.T, "value"))
 		}
-		l := c.found(said{turn: fmt.Sprint("t", c.turns), user: "ada", at: rapid.IntRange(-50, 50).Draw(c.T, "at"), Fact: fact})
+		l := c.found(said{
+			turn: fmt.Sprint("t", c.turns), user: "ada", at: rapid.IntRange(-50, 50).Draw(c.T, "at"),
+			Fact: fact,
+		})
 		if all := c.current(); len(all) > 0 && rapid.IntRange(0, 4).Draw(c.T, "named") == 0 {
 			l.Supersedes = []string{rapid.SampledFrom(all).Draw(c.T, "superseded").ID}
 		}
@@ -82,7 +88,8 @@ func (c *curator) undoOne() {
 }
 
 func (c *curator) undoTurn() {
-	_, _, err := c.UndoTurn(c.Context(), c.ns, fmt.Sprint("t", rapid.IntRange(1, 1+c.turns).Draw(c.T, "turn")), "ada", false)
+	_, _, err := c.UndoTurn(c.Context(), c.ns, fmt.Sprint("t", rapid.IntRange(1, 1+c.turns).Draw(c.T, "turn")),
+		"ada", false)
 	c.must(err)
 }
 
@@ -93,10 +100,13 @@ func (c *curator) must(err error) {
 	}
 }
 
-// current returns what there is, but for what an undo does not bring back: numbers of
-// versions and when they were recorded.
+// current returns the current memories without the values that an undo does not restore: version numbers and
+// times of recording.
 func (c *curator) current() []ragctx.Memory {
-	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
+	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{
+		AnyUser: true, Now: t0, Limit: 1000,
+		Order: store.ByID,
+	})
 	c.must(err)
 	for i := range found {
 		m := &found[i]
@@ -115,11 +125,14 @@ func (c *curator) history(key string) []ragctx.MemoryChange {
 	return h
 }
 
-// truthful compares what the histories say with what is there. It returns the newest
-// change after a row that is not undone, and the memory that it is of.
+// truthful compares the histories with the current memories. It returns the newest change after a row that is
+// not undone, and its memory.
 func (c *curator) truthful(after int64) (newest string, change ragctx.MemoryChange) {
 	there := make(map[string]ragctx.Memory)
-	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{AnyUser: true, Now: t0, Limit: 1000, Order: store.ByID})
+	found, err := c.ListMemories(c.Context(), c.ns, store.MemoryFilter{
+		AnyUser: true, Now: t0, Limit: 1000,
+		Order: store.ByID,
+	})
 	c.must(err)
 	for _, m := range found {
 		there[m.ID] = m
@@ -145,7 +158,7 @@ func (c *curator) truthful(after int64) (newest string, change ragctx.MemoryChan
 		}
 		m, ok := there[key]
 		if ok != (version > 0) || m.Version != version || m.Content != content {
-			c.Fatalf("%s: its history ends with version %d, %q; there is %d, %q", key, version, content, m.Version, m.Content)
+			c.Fatalf("%s: its history ends with version %d, %q; current is %d, %q", key, version, content, m.Version, m.Content)
 		}
 		if undone != undos {
 			c.Fatalf("%s: %d changes are undone by %d undos", key, undone, undos)
@@ -154,23 +167,24 @@ func (c *curator) truthful(after int64) (newest string, change ragctx.MemoryChan
 	return newest, change
 }
 
-// TestUndoingEverything: whatever was done, taking it all back leaves what there was,
-// and at no time does a history say otherwise than things are.
-func TestUndoingEverything(t *testing.T) {
-	f := fresh(t)
+// testUndoEverything checks that undoing all changes restores the memories from before them, and that
+// histories agree with the memories at all times.
+func testUndoEverything(t *testing.T, open Opener) {
+	f := fresh(t, open)
 	n := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		c := &curator{T: rt, fixture: &fixture{Store: f.Store, embedder: f.embedder}, keys: []string{"a", "b", "c", "d"}}
-		var err error
-		c.ns, err = f.Namespace(t.Context(), fmt.Sprint("n", n), true)
-		c.must(err)
+		c := &curator{T: rt, world: f.in(t, fmt.Sprint("n", n)), keys: []string{"a", "b", "c", "d"}}
 		actions := map[string]func(){
-			"put": c.put, "learn": c.learnSome, "delete": c.forget, "prune": c.pruneSome, "undo": c.undoOne, "undo turn": c.undoTurn,
+			"put": c.put, "learn": c.learnSome, "delete": c.forget, "prune": c.pruneSome, "undo": c.undoOne,
+			"undo turn": c.undoTurn,
 		}
 		act := func(n int) {
 			for range rapid.IntRange(0, n).Draw(rt, "actions") {
-				name := rapid.SampledFrom([]string{"put", "put", "learn", "learn", "delete", "prune", "undo", "undo turn"}).Draw(rt, "action")
+				name := rapid.SampledFrom([]string{
+					"put", "put", "learn", "learn", "delete", "prune", "undo",
+					"undo turn",
+				}).Draw(rt, "action")
 				actions[name]()
 			}
 			c.truthful(0)
@@ -178,7 +192,7 @@ func TestUndoingEverything(t *testing.T) {
 		act(5)
 		before := c.current()
 		var mark int64
-		var undone []int64 // changes before the mark that an undo after it takes back
+		var undone []int64 // changes before the mark that may be undone after it
 		for _, k := range c.keys {
 			for _, h := range c.history(k) {
 				if !h.Undone && h.Op != ragctx.OpUndone {
@@ -191,7 +205,7 @@ func TestUndoingEverything(t *testing.T) {
 		for _, k := range c.keys {
 			for _, h := range c.history(k) {
 				if h.Undone && slices.Contains(undone, h.ID) {
-					rt.Skip("an undo reached back to what there was before")
+					rt.Skip("an undo reverted a change from before")
 				}
 			}
 		}
@@ -214,17 +228,17 @@ func TestUndoingEverything(t *testing.T) {
 	})
 }
 
-func TestUndo(t *testing.T) {
-	f := fresh(t)
+func testUndo(t *testing.T, open Opener) {
+	f := fresh(t, open)
 	rome := f.learn(t, f.found(said{turn: "a", user: "ada", Fact: about("user", "home", "Rome")}))
 	f.learn(t, f.found(said{turn: "b", user: "ada", at: 1, Fact: about("user", "home", "Rome")}))
 	oslo := f.learn(t, f.found(said{turn: "c", user: "ada", at: 2, Fact: about("user", "home", "Oslo")}))
 	left := func() string {
-		out := ""
+		var out []string
 		for _, m := range f.facts(t) {
-			out += fmt.Sprint(m.About.Value, len(m.Sources), " ")
+			out = append(out, fmt.Sprint(m.About.Value, len(m.Sources)))
 		}
-		return out
+		return strings.Join(out, " ")
 	}
 	undo := func(id string, op ragctx.ChangeOp, want string) {
 		t.Helper()
@@ -233,7 +247,7 @@ func TestUndo(t *testing.T) {
 			t.Errorf("undo of %s: %+v, %v; left %s, want %s", id, done, err, left(), want)
 		}
 	}
-	if left() != "Oslo1 " {
+	if left() != "Oslo1" {
 		t.Fatalf("left %s", left())
 	}
 	for _, user := range []string{"", "eve"} {
@@ -244,8 +258,8 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%q undoes the turn: %v, %v", user, ids, err)
 		}
 	}
-	undo(oslo.ID, ragctx.OpCreated, "Rome2 ") // and what it superseded is back
-	undo(rome.ID, ragctx.OpMerged, "Rome1 ")
+	undo(oslo.ID, ragctx.OpCreated, "Rome2") // and restores the superseded memory
+	undo(rome.ID, ragctx.OpMerged, "Rome1")
 	undo(rome.ID, ragctx.OpCreated, "")
 	if _, _, err := f.Undo(t.Context(), f.ns, rome.ID, "ada", false); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("undo of nothing: %v", err)
@@ -255,8 +269,8 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-func TestUndoTurn(t *testing.T) {
-	f := fresh(t)
+func testUndoTurn(t *testing.T, open Opener) {
+	f := fresh(t, open)
 	f.learn(t, f.found(said{turn: "a", Fact: about("user", "home", "Rome")}))
 	lessons := []store.ExtractedFact{
 		f.found(said{turn: "b", at: 1, Fact: about("user", "home", "Oslo")}),
@@ -284,14 +298,14 @@ func TestUndoTurn(t *testing.T) {
 		t.Errorf("again: %v, %v", ids, err)
 	}
 	if left[0].About == nil || left[0].About.Kind != ragctx.FactPreference || len(left[0].Sources) != 1 {
-		t.Errorf("what was written by hand does not know where it is from: %+v", left[0])
+		t.Errorf("a corrected fact has lost its sources: %+v", left[0])
 	}
 }
 
-// TestUndoOfASecondLife: what a memory had superseded before it was deleted does not
-// come back with what was written under its id later.
-func TestUndoOfASecondLife(t *testing.T) {
-	f := fresh(t)
+// testUndoSecondLife checks that undoing a memory restores only the memories that it superseded itself, and not
+// those of a deleted memory with the same id.
+func testUndoSecondLife(t *testing.T, open Opener) {
+	f := fresh(t, open)
 	f.learn(t, f.found(said{turn: "a", Fact: about("user", "home", "Rome")}))
 	oslo := f.learn(t, f.found(said{turn: "b", at: 1, Fact: about("user", "home", "Oslo")}))
 	if _, err := f.DeleteMemory(t.Context(), f.ns, oslo.ID, "", true); err != nil {
@@ -303,11 +317,11 @@ func TestUndoOfASecondLife(t *testing.T) {
 		if err != nil || done.Op != []ragctx.ChangeOp{ragctx.OpCreated, ragctx.OpDeleted, ragctx.OpCreated}[i] {
 			t.Fatalf("%d: %+v, %v", i, done, err)
 		}
-		got := ""
+		var got []string
 		for _, m := range f.facts(t) {
-			got += m.About.Value
+			got = append(got, m.About.Value)
 		}
-		if got != want {
+		if strings.Join(got, " ") != want {
 			t.Errorf("after undo %d: %q, want %q", i, got, want)
 		}
 	}

@@ -1,6 +1,7 @@
-package sqlite_test
+package storetest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -13,34 +14,26 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/passage"
-	"github.com/ragctx/ragctx/internal/store"
 )
 
-// someUnits writes documents of several units each in a namespace, and returns the
-// units' ids.
-func someUnits(t *testing.T, f *fixture, namespace string) (ids []uint64) {
+// someChunks writes documents of several chunks each in a namespace, and returns the chunks' ids.
+func (f *world) someChunks(t *testing.T, namespace string) (ids []uint64) {
 	t.Helper()
-	ns, err := f.Namespace(t.Context(), namespace, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = f.in(t, namespace)
 	for _, id := range []string{"a", "b", "c"} {
-		p := prepared(t, id, "# Of "+namespace+"\n\n"+strings.Repeat("A longer text that makes several chunks. ", 60))
-		if _, err := f.PutDocument(t.Context(), ns, p, "", f.content(p.Text, p.Chunks)); err != nil {
-			t.Fatal(err)
-		}
+		f.doc(t, id, "# Of "+namespace+"\n\n"+strings.Repeat("A longer text that makes several chunks. ", 60), "")
 	}
-	for _, e := range f.follow(t, store.Collection{Namespace: ns, Kind: store.KindDocuments}, 0).Add {
+	for _, e := range f.follow(t, f.documents(), 0).Add {
 		ids = append(ids, e.ID)
 	}
 	return ids
 }
 
-// TestChunks asks for some of the units, more than once and among ids that nothing has:
-// each is there once, with the item that it is of.
-func TestChunks(t *testing.T) {
-	f := fresh(t)
-	known := append(someUnits(t, f, "default"), someUnits(t, f, "other")...)
+// testChunks reads random chunks, some more than once, with missing ids among them. Each chunk comes once,
+// with its item.
+func testChunks(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	known := append(f.someChunks(t, "default"), f.someChunks(t, "other")...)
 	missing := []uint64{0, slices.Max(known) + 1, math.MaxInt64}
 	ctx := t.Context()
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,10 +64,10 @@ func TestChunks(t *testing.T) {
 	})
 }
 
-// TestManyChunks asks for more than a statement of SQLite takes.
-func TestManyChunks(t *testing.T) {
-	f := fresh(t)
-	known := someUnits(t, f, "default")
+// testManyChunks reads more chunks at once than a statement of a database may name.
+func testManyChunks(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	known := f.someChunks(t, "default")
 	asked := make([]uint64, 100_000)
 	for i := range asked {
 		asked[i] = uint64(i + 1)
@@ -85,12 +78,12 @@ func TestManyChunks(t *testing.T) {
 	}
 }
 
-// TestChunksOfOthers checks that chunks of other namespaces and of replaced, deleted or erased items are
+// testChunksOfOthers checks that chunks of other namespaces and of replaced, deleted or erased items are
 // recognised by their item, or are missing.
-func TestChunksOfOthers(t *testing.T) {
-	f := fresh(t)
-	known := someUnits(t, f, "default")
-	others := someUnits(t, f, "other")
+func testChunksOfOthers(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	known := f.someChunks(t, "default")
+	others := f.someChunks(t, "other")
 	f.doc(t, "a", "Another text.", "")
 	if _, err := f.DeleteDocument(t.Context(), f.ns, "b"); err != nil {
 		t.Fatal(err)
@@ -116,26 +109,22 @@ func TestChunksOfOthers(t *testing.T) {
 	}
 }
 
-// What is said of an item is read once, however many of its units were found: an outline
-// may be as long as the text.
-func TestChunksOfOneItem(t *testing.T) {
-	f := fresh(t)
+// testChunksOfOneItem checks that an item is read once, however many of its chunks were found: an outline may be
+// as long as the text.
+func testChunksOfOneItem(t *testing.T, open Opener) {
+	f := fresh(t, open)
 	var text strings.Builder
 	for i := range 1000 {
 		fmt.Fprintf(&text, "# A heading of section number %d which is rather long, as such are\n\nSome words.\n\n", i)
 	}
-	ns, err := f.Namespace(t.Context(), "default", true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := prepared(t, "a", text.String())
+	p := Prepare(t, "a", text.String())
 	c := f.content(p.Text, p.Chunks)
 	c.Outline = p.Outline
-	if _, err := f.PutDocument(t.Context(), ns, p, "", c); err != nil {
+	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil {
 		t.Fatal(err)
 	}
 	var ids []uint64
-	for _, e := range f.follow(t, store.Collection{Namespace: ns, Kind: store.KindDocuments}, 0).Add {
+	for _, e := range f.follow(t, f.documents(), 0).Add {
 		ids = append(ids, e.ID)
 	}
 	read := func(ids []uint64) uint64 {
@@ -148,8 +137,41 @@ func TestChunksOfOneItem(t *testing.T) {
 		}
 		return after.TotalAlloc - before.TotalAlloc
 	}
-	read(ids) // what is made once
+	read(ids) // fills caches
 	if one, all := read(ids[:1]), read(ids[:50]); all > 4*one {
 		t.Errorf("50 units of an item allocate %d bytes, one of them %d", all, one)
+	}
+}
+
+// testTexts reads texts, parts of texts and items by row.
+func testTexts(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	text := "# Héading\n\n" + strings.Repeat("A longer text that makes several chunks. ", 60)
+	f.doc(t, "a", text, "")
+	chunks := must(f.DocumentChunks(t.Context(), f.ns, "a", 0))(t)
+	item := chunks[0].Item
+	if len(chunks) < 2 {
+		t.Fatalf("%d chunks", len(chunks))
+	}
+	items := must(f.Items(t.Context(), []uint64{item, item + 1000}))(t)
+	if len(items) != 1 || items[item].Key != "a" || items[item].Namespace != "default" || items[item].Version != 1 {
+		t.Errorf("items %+v", items)
+	}
+	texts := must(f.Texts(t.Context(), []uint64{item, item + 1000}))(t)
+	if len(texts) != 1 || !strings.HasPrefix(text, texts[item]) || texts[item] == "" {
+		t.Errorf("texts %v", texts)
+	}
+	for _, c := range chunks {
+		got, err := f.Text(t.Context(), item, c.Start.Byte, c.End.Byte)
+		if err != nil || got != text[c.Start.Byte:c.End.Byte] {
+			t.Errorf("bytes %d to %d: %q, %v", c.Start.Byte, c.End.Byte, got, err)
+		}
+	}
+	if _, err := f.Text(t.Context(), item+1000, 0, 1); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("the text of a missing item: %v", err)
+	}
+	span := must(f.Span(t.Context(), item, 1, 99))(t)
+	if len(span) != len(chunks)-1 || span[0].Ordinal != 1 || span[0].Text != chunks[1].Text {
+		t.Errorf("a span of %d chunks of %d", len(span), len(chunks))
 	}
 }
