@@ -128,7 +128,8 @@ func writeStages(w io.Writer, r Report) {
 		name := m.Load.String()
 		for _, s := range m.Stages {
 			l := s.Latency
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", name, s.Name, Milliseconds(l.P50), Milliseconds(l.P95), Milliseconds(l.P99), tail(l), l.Count)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t\n", name, s.Name, Milliseconds(l.P50), Milliseconds(l.P95),
+				Milliseconds(l.P99), tail(l), l.Count)
 			name = ""
 		}
 	}
@@ -171,7 +172,8 @@ func remarks(m Measurement) (out []string) {
 		out = append(out, fmt.Sprintf("latency counts from when a request was due; from when it was sent p50 is %s "+
 			"ms, p99 %s ms, max %s ms. "+
 			"The load generator was late by p50 %s ms, p99 %s ms, max %s ms; %d requests waited as %d were under way",
-			Milliseconds(m.Sent.P50), Milliseconds(m.Sent.P99), Milliseconds(m.Sent.Max), Milliseconds(m.Late.P50), Milliseconds(m.Late.P99), Milliseconds(m.Late.Max), m.Waited, m.Clients))
+			Milliseconds(m.Sent.P50), Milliseconds(m.Sent.P99), Milliseconds(m.Sent.Max), Milliseconds(m.Late.P50),
+			Milliseconds(m.Late.P99), Milliseconds(m.Late.Max), m.Waited, m.Clients))
 	}
 	if m.Own != nil {
 		out = append(out, fmt.Sprintf("written during the runs, %g documents/s wanted: %s", m.Own.Wanted, rates(*m.Own)))
@@ -195,7 +197,8 @@ func fromCacheRemark(m Measurement) string {
 	text := fmt.Sprintf("%.1f %% of the answers came from the answer cache (p50 %s ms, p99 %s ms)",
 		100*float64(m.FromCache.Count)/float64(max(m.Succeeded, 1)), Milliseconds(m.FromCache.P50), Milliseconds(m.FromCache.P99))
 	if m.Searched.Count > 0 {
-		text += fmt.Sprintf("; the others were searched for (p50 %s ms, p99 %s ms)", Milliseconds(m.Searched.P50), Milliseconds(m.Searched.P99))
+		text += fmt.Sprintf("; the others were searched for (p50 %s ms, p99 %s ms)", Milliseconds(m.Searched.P50),
+			Milliseconds(m.Searched.P99))
 	}
 	return text
 }

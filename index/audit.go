@@ -14,7 +14,7 @@ type Audit struct {
 	Vector  PartAudit `json:"vector"`
 	// Found is the result of searches for some of the stored vectors; nil if there was no time for
 	// any. It does not affect Sound: an approximate index may miss vectors.
-	Found *SearchReport `json:"found,omitempty" doc:"result of searching the vector index for some of its own vectors; absent without vectors or time for searches"`
+	Found *SearchReport `json:"found,omitempty"`
 	// Searched is the duration of these searches.
 	Searched time.Duration `json:"-"`
 }

@@ -25,11 +25,13 @@ import (
 type ConversationWeights struct {
 	Previous float64 `json:"previous,omitempty" minimum:"-100" maximum:"100" doc:"weight of the message before; 0.35 by default"`
 	Next     float64 `json:"next,omitempty" minimum:"-100" maximum:"100" doc:"weight of the message after; 0.25 by default"`
-	Second   float64 `json:"second,omitempty" minimum:"-100" maximum:"100" doc:"weight of the second message before and after; 0.1 by default"`
-	Session  float64 `json:"session,omitempty" minimum:"-100" maximum:"100" doc:"weight of the complete session; 0.3 by default"`
-	Speaker  float64 `json:"speaker,omitempty" minimum:"-100" maximum:"100" doc:"weight if the question names the speaker; 0.3 by default"`
-	User     float64 `json:"user,omitempty" minimum:"-100" maximum:"100" doc:"weight if the speaker is a user; 0.3 by default"`
-	Timed    float64 `json:"timed,omitempty" minimum:"-100" maximum:"100" doc:"weight if it mentions a time and the question asks for one; 0.2 by default"`
+	// Second is the weight of the second message before and after; 0.1 by default.
+	Second  float64 `json:"second,omitempty" minimum:"-100" maximum:"100"`
+	Session float64 `json:"session,omitempty" minimum:"-100" maximum:"100" doc:"weight of the complete session; 0.3 by default"`
+	Speaker float64 `json:"speaker,omitempty" minimum:"-100" maximum:"100" doc:"weight if the question names the speaker; 0.3 by default"`
+	User    float64 `json:"user,omitempty" minimum:"-100" maximum:"100" doc:"weight if the speaker is a user; 0.3 by default"`
+	// Timed is the weight if it mentions a time and the question asks for one; 0.2 by default.
+	Timed float64 `json:"timed,omitempty" minimum:"-100" maximum:"100"`
 	// AsksWhen reports that the question asks for a time: when, how long.
 	AsksWhen bool `json:"-"`
 }

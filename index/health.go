@@ -34,8 +34,10 @@ type SearchReport struct {
 	ExactP50MS float64 `json:"exact_p50_ms"`
 	ExactP99MS float64 `json:"exact_p99_ms"`
 
-	Recall  *Recall `json:"recall,omitempty" doc:"absent until a search has been compared with an exact one"`
-	Skipped uint64  `json:"skipped" doc:"sampled searches that were not compared: another comparison was running, or the index changed too much"`
+	Recall *Recall `json:"recall,omitempty" doc:"absent until a search has been compared with an exact one"`
+	// Skipped counts sampled searches that were not compared: another comparison was running, or the
+	// index changed too much.
+	Skipped uint64 `json:"skipped"`
 }
 
 // Report returns the measurements in a human-readable form.

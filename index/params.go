@@ -18,15 +18,15 @@ type KeywordParams struct {
 	B float64 `json:"b,omitempty" minimum:"0" maximum:"1" doc:"influence of length; 0.9 by default"`
 	// Pairs and Grams are the weights of word pairs and of letter n-grams relative to a word's 1,
 	// up to 100; 0.2 by default. Without grams no misspelt word is found.
-	Pairs float64 `json:"pairs,omitempty" minimum:"-100" maximum:"100" doc:"weight of pairs of words that follow one another; 0.2 by default"`
+	Pairs float64 `json:"pairs,omitempty" minimum:"-100" maximum:"100"`
 	Grams float64 `json:"grams,omitempty" minimum:"-100" maximum:"100" doc:"weight of runs of four letters; 0.2 by default"`
 	// Passage is the weight of a chunk's own score relative to 1 for the text that it is part of,
 	// up to 100; 0.5 by default. Without it all matching chunks of a text score alike.
-	Passage float64 `json:"passage,omitempty" minimum:"-100" maximum:"100" doc:"weight of a chunk's own score relative to 1 for its text; 0.5 by default"`
+	Passage float64 `json:"passage,omitempty" minimum:"-100" maximum:"100"`
 	// Opening is the extra weight of a question's word that occurs in a text's title or among its
 	// first 40 words, regardless of how often; up to 100, 0.15 by default. A text states its
 	// subject at the beginning.
-	Opening float64 `json:"opening,omitempty" minimum:"-100" maximum:"100" doc:"weight of words in a text's title or among its first 40 words; 0.15 by default"`
+	Opening float64 `json:"opening,omitempty" minimum:"-100" maximum:"100"`
 }
 
 // Limits of [KeywordParams].

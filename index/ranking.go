@@ -13,11 +13,11 @@ import (
 type Ranking struct {
 	Keyword KeywordParams `json:"keyword,omitzero" doc:"parameters of the keyword score"`
 	// Method and VectorWeight are fields of [Fusion].
-	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector" doc:"how keyword and vector scores are fused; keyword and vector use one index alone"`
-	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100" doc:"weight of the cosine relative to a keyword score of weight 1"`
+	Method       string  `json:"method,omitempty" enum:"convex,rrf,keyword,vector"`
+	VectorWeight float64 `json:"vector_weight,omitempty" minimum:"-100" maximum:"100"`
 	// Conversation applies to memories, TimeWeight to all items with a time of occurrence.
 	Conversation ConversationWeights `json:"dialogue,omitzero" doc:"weights of a remembered message's neighbors, session and speaker"`
-	TimeWeight   float64             `json:"time_weight,omitempty" minimum:"-100" maximum:"100" doc:"added to items within the time that a question names, as a share of the best score"`
+	TimeWeight   float64             `json:"time_weight,omitempty" minimum:"-100" maximum:"100"`
 }
 
 // MaxWeight is the largest weight of a [Ranking] and of [KeywordParams].

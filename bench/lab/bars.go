@@ -35,7 +35,8 @@ func stageChart(r bench.Report, at int) chart {
 	}
 	for i, s := range m.Stages {
 		l, y := s.Latency, float64(i)*rowHeight+rowHeight/2
-		title := fmt.Sprintf("%s: p50 %s ms, p95 %s ms, p99 %s ms", s.Name, bench.Milliseconds(l.P50), bench.Milliseconds(l.P95), bench.Milliseconds(l.P99))
+		title := fmt.Sprintf("%s: p50 %s ms, p95 %s ms, p99 %s ms", s.Name, bench.Milliseconds(l.P50),
+			bench.Milliseconds(l.P95), bench.Milliseconds(l.P99))
 		p.text("name", "end", rowNames-8, y+4, s.Name)
 		p.line(class("whisker", load), rowNames+xs.at(l.P50), y, rowNames+xs.at(l.P99), y)
 		p.bar(class("fill", load), rowNames, y-barHeight/2, xs.at(l.P50), barHeight, title)

@@ -75,8 +75,8 @@ func WriteComparison(w io.Writer, c Comparison) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "load\t\told\tnew\tchange\t95 % interval\tp\t")
 	for _, ch := range c.Changes {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%+.1f %%\t%s\t%.3f\t  %s\n", ch.Load, ch.Metric, bench.Milliseconds(ch.Old), bench.Milliseconds(ch.New),
-			ch.Percent, ch.interval(), ch.P, ch.Outcome)
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%+.1f %%\t%s\t%.3f\t  %s\n", ch.Load, ch.Metric,
+			bench.Milliseconds(ch.Old), bench.Milliseconds(ch.New), ch.Percent, ch.interval(), ch.P, ch.Outcome)
 	}
 	if err := tw.Flush(); err != nil {
 		return fmt.Errorf("write comparison: %w", err)

@@ -410,7 +410,8 @@ func sameBits(rt *rapid.T, l *keywordIndex, fresh index.KeywordIndex, log keywor
 	for range 3 {
 		q := drawQuery(rt)
 		q.K = rapid.IntRange(0, 20).Draw(rt, "k")
-		if a, b := l.search(q), other.search(q); a.Max != b.Max || !slices.Equal(a.Hits, b.Hits) || !slices.Equal(a.Corrections, b.Corrections) {
+		if a, b := l.search(q), other.search(q); a.Max != b.Max || !slices.Equal(a.Hits, b.Hits) ||
+			!slices.Equal(a.Corrections, b.Corrections) {
 			rt.Fatalf("scores depend on how chunks are stored, for %+v:\n%s", q, fmt.Sprintf("%v\n%v", a, b))
 		}
 	}

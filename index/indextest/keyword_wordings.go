@@ -106,7 +106,8 @@ func keywordStopWordings(t *testing.T, open OpenKeyword) {
 	chunks := texts("to be or not to be", "the lighthouse", "what about the harbour")
 	throughout(t, open, chunks, func(l *keywordIndex) {
 		stop := []index.Wording{wording("to be or not to be", 5)}
-		with, without := l.wantHits(index.KeywordQuery{Text: "lighthouse", More: stop}, 2), l.wantHits(index.KeywordQuery{Text: "lighthouse"}, 2)
+		with, without := l.wantHits(index.KeywordQuery{Text: "lighthouse", More: stop}, 2),
+			l.wantHits(index.KeywordQuery{Text: "lighthouse"}, 2)
 		if with.Max != without.Max {
 			t.Errorf("a wording of stop words counts: Max %v, want %v", with.Max, without.Max)
 		}
@@ -143,7 +144,8 @@ func keywordGroupWordings(t *testing.T, open OpenKeyword) {
 // Each parameter has its documented effect.
 func keywordParams(t *testing.T, open OpenKeyword) {
 	chunks := append(
-		texts("the harbour master", "house keeper light", "keeper light house", "tide tide tide tide tide tide far at sea", "tide anchor far"),
+		texts("the harbour master", "house keeper light", "keeper light house",
+			"tide tide tide tide tide tide far at sea", "tide anchor far"),
 		index.TextChunk{ID: 20, Item: 9, Text: "rope rope" + strings.Repeat(" more", 40)},
 		index.TextChunk{ID: 21, Item: 9, Text: "rope"},
 		index.TextChunk{ID: 30, Item: 10, Text: strings.Repeat("much ", 40) + "wharf"},

@@ -44,7 +44,8 @@ func (s *Stored) failed(op string, err error) error {
 	}
 	err = fmt.Errorf("vector: %s: %w; close and reopen the index to rebuild it", op, err)
 	if s.broken.CompareAndSwap(nil, &err) {
-		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir), slog.Any("error", errors.Join(err, s.writeDamageMarker())))
+		s.opts.Logger.Error("vector index is damaged", slog.String("dir", s.opts.Dir),
+			slog.Any("error", errors.Join(err, s.writeDamageMarker())))
 	}
 	return err
 }

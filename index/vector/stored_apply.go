@@ -93,6 +93,7 @@ func (s *Stored) flushIfDue(ctx context.Context) {
 
 func (s *Stored) flushAndLog(ctx context.Context) {
 	if err := s.Flush(ctx); err != nil && s.ctx.Err() == nil && ctx.Err() == nil {
-		s.opts.Logger.Error("vector index: flush failed; changes stay in memory until a later flush", slog.String("dir", s.opts.Dir), slog.Any("error", err))
+		s.opts.Logger.Error("vector index: flush failed; changes stay in memory until a later flush",
+			slog.String("dir", s.opts.Dir), slog.Any("error", err))
 	}
 }

@@ -17,8 +17,9 @@ type AuditEntry struct {
 	Request   string    `json:"request_id"`
 	Operation string    `json:"operation" doc:"as the OpenAPI document names it; of agents mcp: and the tool"`
 	Namespace string    `json:"namespace,omitempty" doc:"absent if it is about none"`
-	Target    string    `json:"target,omitempty" doc:"the id of what it is about, as far as the request or its answer names one, and it was not erased since"`
-	Status    int       `json:"status" doc:"of the answer"`
+	// Target is the id of the object, if the request or its answer names one, until it is erased.
+	Target string `json:"target,omitempty"`
+	Status int    `json:"status" doc:"of the answer"`
 	// Erases means that the target was erased, so its name is not stored.
 	Erases bool `json:"-"`
 }

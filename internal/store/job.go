@@ -51,12 +51,14 @@ func (c JobCounts) Plus(d JobCounts) JobCounts {
 // Job is work that outlives its request.
 type Job struct {
 	// N orders jobs by creation and identifies the job inside the store.
-	N         int64    `json:"-"`
-	ID        string   `json:"id"`
-	Kind      string   `json:"kind" doc:"what is done: documents (a bulk request), folder (an ingest on the server's machine), or other long work"`
-	Namespace string   `json:"namespace" doc:"empty if the work is not about one namespace"`
-	State     JobState `json:"state" enum:"spooling,queued,running,done,failed,cancelled" doc:"done also if single items failed; failed if the job could not go on"`
-	Stage     string   `json:"stage,omitempty" doc:"what a running job is at"`
+	N  int64  `json:"-"`
+	ID string `json:"id"`
+	// Kind is documents (a bulk request), folder (an ingest on the server's machine) or other long work.
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace" doc:"empty if the work is not about one namespace"`
+	// State is done also if single items failed, and failed if the job could not go on.
+	State JobState `json:"state" enum:"spooling,queued,running,done,failed,cancelled"`
+	Stage string   `json:"stage,omitempty" doc:"what a running job is at"`
 	// Items is the number of items; 0 while unknown.
 	Items  int       `json:"items" doc:"how many there are; 0 while it is unknown"`
 	Counts JobCounts `json:"counts"`

@@ -5,9 +5,11 @@ import "time"
 // Quotas limit the current contents of a namespace; 0 is no limit. Replaced and deleted versions
 // kept for queries as of earlier times do not count.
 type Quotas struct {
-	Documents int   `json:"documents" required:"false" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
-	Memories  int   `json:"memories" required:"false" minimum:"0" doc:"how many memories it may hold, episodes of turns included; 0 is no limit"`
-	TextBytes int64 `json:"text_bytes" required:"false" minimum:"0" doc:"how many bytes of text its documents and memories may have together; 0 is no limit"`
+	Documents int `json:"documents" required:"false" minimum:"0" doc:"how many documents it may hold; 0 is no limit"`
+	// Memories includes the episodes of turns.
+	Memories int `json:"memories" required:"false" minimum:"0"`
+	// TextBytes limits the text of documents and memories together.
+	TextBytes int64 `json:"text_bytes" required:"false" minimum:"0"`
 }
 
 // Namespace describes a namespace and its current contents.

@@ -22,7 +22,8 @@ const leastPart = 64
 type Pruned struct {
 	MessageID string `json:"message_id"`
 	Block     int    `json:"block" doc:"the place of the result in the message's content, from 0"`
-	Chars     int    `json:"chars" doc:"how many characters of it are shown, half of them from its beginning and half from its end; 0 is none"`
+	// Chars is how many characters are shown, half from the beginning and half from the end.
+	Chars int `json:"chars"`
 }
 
 // pruning is an output with the number of characters that remain.

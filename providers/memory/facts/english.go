@@ -57,7 +57,8 @@ var englishIdentity = []rule{
 		no:  []string{"I'm tired.", "I'm Ok.", "i'm sorry", "I'm German."},
 	},
 	{
-		name: "pronouns", kind: ragctx.FactIdentity, heads: "my", re: `my pronouns are {rest}`, attribute: "pronouns", exclusive: true, profile: true,
+		name: "pronouns", kind: ragctx.FactIdentity, heads: "my", re: `my pronouns are {rest}`,
+		attribute: "pronouns", exclusive: true, profile: true,
 		conf: .9, imp: .85, reason: "states pronouns", yes: []string{"my pronouns are they/them"}, no: []string{"pronouns are hard"},
 	},
 	{
@@ -154,7 +155,8 @@ var englishIdentity = []rule{
 		yes: []string{"I work in logistics.", "i work in insurance"}, no: []string{"I work in the same file"},
 	},
 	{
-		name: "profession", kind: ragctx.FactIdentity, heads: "i i'm im", re: `{im} {adv}(?:a|an|the) {rest}`, attribute: "profession", profile: true,
+		name: "profession", kind: ragctx.FactIdentity, heads: "i i'm im", re: `{im} {adv}(?:a|an|the) {rest}`,
+		attribute: "profession", profile: true,
 		conf: .85, imp: .8, reason: "says what they are", check: profession,
 		yes: []string{
 			"I'm a nurse in Leeds.", "im a backend developer", "I am a retired firefighter",

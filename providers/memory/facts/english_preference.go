@@ -4,7 +4,8 @@ import "github.com/ragctx/ragctx"
 
 var englishInstructions = []rule{
 	{
-		name: "always", kind: ragctx.FactInstruction, heads: "always never don't dont do", standing: true, keep: true, attribute: "instruction",
+		name: "always", kind: ragctx.FactInstruction, heads: "always never don't dont do", standing: true,
+		keep: true, attribute: "instruction",
 		re:   `(?:always|never ever|never|don'?t ever|do not ever|do always) {rest}`,
 		conf: .86, imp: .9, reason: `says "always" or "never"`, check: order,
 		yes: []string{
@@ -14,7 +15,8 @@ var englishInstructions = []rule{
 		no: []string{"Never mind.", "always wanted to see Rome", "Never heard of it", "always happy to help", "never again!"},
 	},
 	{
-		name: "you always", kind: ragctx.FactInstruction, heads: "you i i'd make please be", standing: true, keep: true, attribute: "instruction",
+		name: "you always", kind: ragctx.FactInstruction, heads: "you i i'd make please be", standing: true,
+		keep: true, attribute: "instruction",
 		re: `(?:you (?:should|must|need to|have to|are to) (?:always|never)|(?:i want|i need|i'?d like|i would ` +
 			`like|i expect) you to (?:always|never)|(?:please )?(?:make|be) sure (?:to |you |that you )?(?:always|never)|` +
 			`you (?:don'?t|do not) (?:need|have) to (?:ever )?(?:explain|apologi[sz]e|remind|repeat|add|include|ask|warn)) {rest}`,

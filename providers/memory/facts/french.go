@@ -218,7 +218,8 @@ var french = language{
 			check: not(`a (?:autre chose|la suite)`),
 		},
 		{
-			name: "plan", kind: ragctx.FactPlan, heads: "je j'ai nous on j'irai j'aurai j'arrive j'emmenage", tense: future, keep: true, timed: true,
+			name: "plan", kind: ragctx.FactPlan, heads: "je j'ai nous on j'irai j'aurai j'arrive j'emmenage",
+			tense: future, keep: true, timed: true,
 			re: `(?:je |nous |on |j')(?P<v>(?:vais|allons|va|ai|avons|a|pars|partons|part|commence|` +
 				`commencons|demenage|demenageons|me marie|se marie|veux|voudrais|dois|doit|serai|sera|ferai|fera|` +
 				`irai|ira|aurai|prends|prend|prenons|passe|lance|lancons|lancerons|visite|cours|emmenage|arrive|reprends|quitte) .+)`,

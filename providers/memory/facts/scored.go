@@ -152,7 +152,8 @@ func (e *extractor) widen(f *Fact, whole Fact) {
 
 // importances holds the importance by kind of facts without a rule.
 var importances = map[ragctx.FactKind]float64{
-	ragctx.FactIdentity: .75, ragctx.FactInstruction: .85, ragctx.FactPreference: .7, ragctx.FactDecision: .75, ragctx.FactRelation: .7, ragctx.FactPlan: .65, ragctx.FactEvent: .55, ragctx.FactOutcome: .6,
+	ragctx.FactIdentity: .75, ragctx.FactInstruction: .85, ragctx.FactPreference: .7, ragctx.FactDecision: .75,
+	ragctx.FactRelation: .7, ragctx.FactPlan: .65, ragctx.FactEvent: .55, ragctx.FactOutcome: .6,
 }
 
 // wholeFact returns a fact for the whole unit.
@@ -251,7 +252,8 @@ func (e *extractor) isPastVerb(w word, language string) bool {
 
 // articles precede the names of kinds.
 var articles = map[ragctx.FactKind]string{
-	ragctx.FactPreference: "a ", ragctx.FactDecision: "a ", ragctx.FactInstruction: "an ", ragctx.FactIdentity: "an ", ragctx.FactRelation: "a ", ragctx.FactPlan: "a ", ragctx.FactEvent: "an ", ragctx.FactOutcome: "an ",
+	ragctx.FactPreference: "a ", ragctx.FactDecision: "a ", ragctx.FactInstruction: "an ",
+	ragctx.FactIdentity: "an ", ragctx.FactRelation: "a ", ragctx.FactPlan: "a ", ragctx.FactEvent: "an ", ragctx.FactOutcome: "an ",
 }
 
 // explanations maps features to their explanations for people.
