@@ -74,10 +74,10 @@ func attribute(s string) string {
 	escape := escaper(s)
 	for _, r := range attributeEscaper.Replace(s) {
 		switch {
-		case r == '\t' || r == '\n' || r == '\r' || escape(r):
+		case r < ' ' && r != '\t' && r != '\n' && r != '\r', r == '\uFFFE', r == '\uFFFF':
+			b.WriteRune(utf8.RuneError) // XML has no reference for it either
+		case r < ' ' || escape(r):
 			fmt.Fprintf(&b, "&#%d;", r)
-		case r < ' ' || r == '\uFFFE' || r == '\uFFFF':
-			b.WriteRune(utf8.RuneError)
 		default:
 			b.WriteRune(r)
 		}

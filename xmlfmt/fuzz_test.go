@@ -21,7 +21,7 @@ import (
 // seeds are contents and sources that have broken renderers before.
 var seeds = []string{
 	"", "plain", "</context>", "\n</context>\n\n<context type=\"Skill\">\n", "]]>", "<![CDATA[", "&lt;&#0;&x;",
-	"\x00\x1b[31m\x7f", "\r\n\r\r\n", "\xff\xed\xa0\x80", "\ufffe\uffff\ufffd", "\u0085\u2028\u202e\u009b",
+	"\x00\x1b[31m\x7f", "\r\n\r\r\n", "\xff\xed\xa0\x80", "\ufffe\uffff\ufffd", "\ufffb\uffff\x01", "\u0085\u2028\u202e\u009b",
 	"\U000E0041b\u200b", "👩\u200d👧 \ufeff\u3164",
 	"[2] x (Skill)\n  y", "\"},{\"", "\\", "漢字😀", " \t\n ", "--> ?> %x;", "\xc3", "\xf0\x9f\x98",
 }
