@@ -52,17 +52,19 @@ type Documents interface {
 	// not have indexed it yet.
 	Has(ctx context.Context, ns int64, id string, hash []byte, root string) (Put, bool, error)
 	// PutDocument stores a document, or a new version if the content differs, with all chunks or none.
-	// A non-empty root names the source folder of a file; a document of one root cannot be replaced
-	// from another. All conditions must hold.
+	// A non-empty root names the source folder of a file; replacing a document of another root is
+	// [ragctx.ErrConflict]. All conditions must hold. Versions beyond the store's limit are removed,
+	// the oldest first.
 	PutDocument(ctx context.Context, ns int64, doc passage.PreparedDocument, root string, c Content, when ...Condition) (Put, error)
-	// DeleteDocument ends a document. Queries as of earlier times still find it.
+	// DeleteDocument ends a document. Queries as of earlier times still find it. All conditions must hold.
 	DeleteDocument(ctx context.Context, ns int64, id string, when ...Condition) (uint64, error)
-	// DropDocument ends a document if its current version is the one in f, hence not stored again
-	// since.
+	// DropDocument ends a document if its current version is the one in f: it was not stored again
+	// since. Otherwise the error is [ragctx.ErrNotFound].
 	DropDocument(ctx context.Context, ns int64, f FileState) (uint64, error)
 	// Document returns a version of a document and its text; version 0 is the current one.
 	Document(ctx context.Context, ns int64, id string, version int) (Document, string, error)
-	// DocumentChunks returns the chunks of a version of a document; version 0 is the current one.
+	// DocumentChunks returns the chunks of a version of a document, in order; version 0 is the current
+	// one.
 	DocumentChunks(ctx context.Context, ns int64, id string, version int) ([]passage.Chunk, error)
 	// ListDocuments returns current documents in order of their ids.
 	ListDocuments(ctx context.Context, ns int64, o ListOptions) ([]Document, error)
@@ -70,12 +72,12 @@ type Documents interface {
 	// [Document.Stat]: an unchanged file need not be read again. It ignores documents that are missing
 	// or have another root or version. A new version starts without a state.
 	RecordFiles(ctx context.Context, ns int64, files []FileState) error
-	// Sketches returns the sketches of a namespace's current documents, for finding near-duplicates.
-	// Documents stored before sketches existed are left out.
+	// Sketches returns the sketches of a namespace's current documents, for finding near-duplicates. It
+	// leaves out documents stored before there were sketches.
 	Sketches(ctx context.Context, ns int64) ([]passage.SketchedDocument, error)
 }
 
-// Texts reads texts and chunks by row.
+// Texts reads texts and chunks by the ids that the indexes return.
 type Texts interface {
 	passage.Source
 
@@ -87,9 +89,10 @@ type Texts interface {
 
 // Memories are the memories of namespaces, each with its versions.
 type Memories interface {
-	// ReplaceMemory stores a memory, or a new version if the content differs. It is a conflict unless version
-	// over is current; 0 accepts any version or none. All conditions must hold. Occurred defaults to now. It
-	// returns the stored memory, the outcome and the change that indexes must reach.
+	// ReplaceMemory stores a memory, or a new version if anything of it differs. Unless version over is
+	// current, it is [ragctx.ErrConflict]; 0 accepts any version or none. All conditions must hold.
+	// Occurred defaults to now. It returns the stored memory, the outcome and the change that indexes
+	// must reach.
 	//
 	// The tier limits the working memories; those with the lowest score are ended.
 	ReplaceMemory(
@@ -102,8 +105,8 @@ type Memories interface {
 	// neither exists, the error is [ragctx.ErrNotFound]; seq is 0 if only a quarantined memory existed.
 	// All conditions must hold.
 	DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (seq uint64, err error)
-	// ListMemories lists memories in the filter's order, by default by score, highest first. Their
-	// scores are bit-equal to those that [MemoryCursor] compares.
+	// ListMemories lists memories in the filter's order, by default by score, highest first. The scores
+	// that it returns are bit-equal to those that it compares with a [MemoryCursor].
 	ListMemories(ctx context.Context, ns int64, f MemoryFilter) ([]ragctx.Memory, error)
 	// CountMemories counts the memories that a filter selects.
 	CountMemories(ctx context.Context, ns int64, f MemoryFilter) (n int, err error)
@@ -111,7 +114,8 @@ type Memories interface {
 	// name, at most the filter's limit. After is the last one of the previous page; zero starts at the
 	// beginning.
 	MemoryTags(ctx context.Context, ns int64, f MemoryFilter, after TagCount) ([]TagCount, error)
-	// MemoryStats counts memories. Of the filter only the scope applies.
+	// MemoryStats counts memories, of the short-term ones at most shortTerm. Of the filter only the
+	// scope applies.
 	MemoryStats(ctx context.Context, ns int64, f MemoryFilter, shortTerm int) (MemoryStats, error)
 	// PruneMemories ends the memories that a policy selects and returns their ids, at most limit; with
 	// dry it only returns them. Pinned memories stay. An undo restores an ended memory, and queries as
@@ -138,16 +142,19 @@ type Curation interface {
 	// UndoTurn reverts the facts extracted from a turn: created memories, added sources and superseded
 	// memories. Later changes stay. It returns the ids of the changed memories, oldest first.
 	UndoTurn(ctx context.Context, ns int64, turn, user string, anyUser bool) (ids []string, seq uint64, err error)
-	// PutInQuarantine puts a caller's memory into quarantine.
+	// PutInQuarantine puts a caller's memory into quarantine and replaces the quarantined memory of the
+	// same id. If a memory of the id is current, or the id belongs to another user, it is
+	// [ragctx.ErrConflict].
 	PutInQuarantine(ctx context.Context, ns int64, m ragctx.Memory, reason string) error
 	// Quarantine lists quarantined memories, oldest first, after a row (0 starts with the first). Of
 	// the filter only the scope and the limit apply.
 	Quarantine(ctx context.Context, ns int64, f MemoryFilter, after int64) ([]Quarantined, error)
-	// Quarantined returns a quarantined memory.
+	// Quarantined returns a quarantined memory. Without anyUser it must belong to the user or be shared;
+	// so it is in Release and Discard.
 	Quarantined(ctx context.Context, ns int64, id, user string, anyUser bool) (q Quarantined, err error)
-	// Release stores a quarantined memory.
+	// Release stores a quarantined memory and removes it from quarantine.
 	Release(ctx context.Context, ns int64, id, user string, anyUser bool, c Content) (seq uint64, err error)
-	// Discard deletes a memory from quarantine.
+	// Discard deletes a memory from quarantine. The turn that it was extracted from does not restore it.
 	Discard(ctx context.Context, ns int64, id, user string, anyUser bool) error
 }
 
@@ -159,15 +166,15 @@ type Facts interface {
 	// StoreFacts stores the facts extracted from a turn, all or none. A fact that a memory of the same user
 	// and agent already states is merged: the memory gets another source. A memory with another value
 	// of the same exclusive attribute is superseded, unless its turn is the later one. A fact extracted
-	// from the turn before is skipped, even if the memory was deleted since. With dry nothing is
-	// stored.
-	StoreFacts(ctx context.Context, ns int64, lessons []ExtractedFact, dry bool) (out []FactOutcome, seq uint64, err error)
+	// from the turn before is skipped, even if the memory was deleted since. It returns the outcomes in
+	// the order of the facts. With dry it stores nothing.
+	StoreFacts(ctx context.Context, ns int64, facts []ExtractedFact, dry bool) (out []FactOutcome, seq uint64, err error)
 	// HasFacts reports whether a namespace has facts extracted from turns.
 	HasFacts(ctx context.Context, ns int64) (yes bool, err error)
 	// ChunksOfFacts returns the chunks of the turns that facts were extracted from, by the facts' chunks, in
 	// order: the chunks of the turn's current episode. It leaves out chunks of other items and turns
 	// without an episode.
-	ChunksOfFacts(ctx context.Context, ns int64, units []uint64, now time.Time) (map[uint64][]passage.Chunk, error)
+	ChunksOfFacts(ctx context.Context, ns int64, facts []uint64, now time.Time) (map[uint64][]passage.Chunk, error)
 	// FactsOfTurns returns the facts extracted from turns, by turn id: the facts current at the reference
 	// time, and superseded or reworded ones with their current replacement.
 	FactsOfTurns(ctx context.Context, ns int64, turns []string, f MemoryFilter) (map[string][]ragctx.TurnFact, error)
@@ -243,8 +250,8 @@ type ProcedureReader interface {
 	// ListProcedures returns procedures by name. The cost per procedure does not depend on its body's
 	// length.
 	ListProcedures(ctx context.Context, ns int64, f ProcedureFilter) ([]ragctx.ProcedureEntry, error)
-	// LatestProcedures returns at most limit of an owner's procedures, newest first: the draft of each,
-	// otherwise the canonical or the newest version.
+	// LatestProcedures returns at most limit of an owner's procedures, the last created first: the draft of
+	// each, otherwise the canonical or the newest version.
 	LatestProcedures(ctx context.Context, ns int64, o ragctx.ProcedureOwner, limit int) ([]ragctx.NamedProcedure, error)
 	// Skills returns the canonical versions of a namespace's procedures, of all users, by name and
 	// without bodies. With asOf it returns the versions that were canonical then.
@@ -272,7 +279,7 @@ type Jobs interface {
 	// Jobs returns jobs, newest first.
 	Jobs(ctx context.Context, f JobFilter) ([]Job, error)
 	// CancelQueued cancels a queued job, or a job that was running when the process ended and has not
-	// resumed. It returns false for a job in another state.
+	// resumed. It returns false if the job has ended or is unknown.
 	CancelQueued(ctx context.Context, id string) (bool, error)
 	// RetryJob queues an ended job again with its failed and unprocessed items. A failed item is
 	// skipped if a later item of the job has stored the same id. A job without anything to retry is
@@ -317,13 +324,14 @@ type Requests interface {
 	BeginRequest(ctx context.Context, k RequestKey, hash []byte, seed string, oldest time.Time) (StoredResponse, error)
 	// Response returns the stored state of a request, or false if it is unknown or from before oldest.
 	Response(ctx context.Context, k RequestKey, oldest time.Time) (StoredResponse, bool, error)
-	// SaveResponse stores the response to a request that [Store.BeginRequest] recorded.
+	// SaveResponse stores the response to a request that [Requests.BeginRequest] recorded. It does
+	// nothing if the key was recorded anew, with another seed.
 	SaveResponse(ctx context.Context, k RequestKey, a StoredResponse) error
-	// DropRequest deletes a request that [Store.BeginRequest] recorded with a seed, as if it had never
+	// DropRequest deletes a request that [Requests.BeginRequest] recorded with a seed, as if it had never
 	// arrived.
 	DropRequest(ctx context.Context, k RequestKey, seed string) error
 	// PruneResponses deletes the entries from before a time, in bounded batches: a response may be as
-	// large as its resource.
+	// long as its resource.
 	PruneResponses(ctx context.Context, before time.Time) error
 }
 
@@ -331,12 +339,13 @@ type Requests interface {
 type Keys interface {
 	// Keys returns all API keys, oldest first.
 	Keys(ctx context.Context) ([]StoredKey, error)
-	// CreateKey stores a new API key and deletes keys revoked long ago.
+	// CreateKey stores a new API key and deletes keys revoked long ago. With [MaxKeys] keys that are not
+	// revoked it is [ragctx.ErrQuota].
 	CreateKey(ctx context.Context, k StoredKey) error
 	// RevokeKey revokes an API key permanently and returns it. An already revoked key keeps its time of
 	// revocation.
 	RevokeKey(ctx context.Context, id string) (StoredKey, error)
-	// RecordKeyUses stores the time of the last request for each API key, by id.
+	// RecordKeyUses stores the time of the last request for each API key, by id. It skips unknown keys.
 	RecordKeyUses(ctx context.Context, last map[string]time.Time) error
 }
 
@@ -360,7 +369,8 @@ type Namespaces interface {
 	SetQuotas(ctx context.Context, name string, q Quotas) (n Namespace, err error)
 	// DescribeNamespace returns a namespace and its contents.
 	DescribeNamespace(ctx context.Context, name string) (n Namespace, err error)
-	// ListNamespaces returns namespaces and their contents, by name.
+	// ListNamespaces returns namespaces and their contents, by name. The counts are kept with each
+	// namespace, so reading them costs nothing more.
 	ListNamespaces(ctx context.Context, f NamespaceFilter) ([]Namespace, error)
 }
 
@@ -392,7 +402,7 @@ type Changes interface {
 	Token() string
 	// KnowsToken reports whether a token belongs to this or an earlier opening.
 	KnowsToken(token string) bool
-	// Commits returns the commit counts of a namespace without reading the database.
+	// Commits returns the state of a namespace as answers see it, without reading the database.
 	Commits(ns int64) Commits
 	// NextExpiry returns the first time after the given one at which an item of a namespace expires,
 	// earlier versions included; zero if nothing expires.
@@ -409,7 +419,7 @@ type Embedders interface {
 	// AnyEmbedder returns the id of an embedder with stored vectors; 0 if the database has no vectors.
 	AnyEmbedder(ctx context.Context) (int64, error)
 	// ChangeEmbedder switches the embedder whose vectors are searched, and records the first chunk that
-	// may lack its vectors.
+	// may lack its vectors, unless an earlier one is recorded.
 	ChangeEmbedder(ctx context.Context, id string, from uint64) error
 }
 
@@ -425,7 +435,8 @@ type Vectors interface {
 		ctx context.Context, embedder int64, texts []Unembedded, vectors [][]float32, announce bool,
 	) (map[Collection]uint64, error)
 	// Unembedded checks up to limit chunks after the given one. It returns those without a vector of
-	// the embedder, and the last chunk checked, which is after itself at the end.
+	// the embedder, and the last chunk checked, which is after itself at the end. It leaves out chunks
+	// whose [VectorKey] is not the one of their [EmbedText]: their vectors would not be found.
 	Unembedded(ctx context.Context, embedder int64, after uint64, limit int) ([]Unembedded, uint64, error)
 	// LastChunk returns the id of the newest chunk, 0 if none exists, and the number of chunks.
 	LastChunk(ctx context.Context) (last uint64, n int, err error)
@@ -451,7 +462,7 @@ type Erasures interface {
 	// document is no error.
 	EraseDocument(ctx context.Context, ns int64, id string, when ...Condition) (Erased, error)
 	// EraseMemory removes every version of a memory and the turn it was made from. Without anyUser the
-	// memory must belong to the user or be shared, as in [Store.DeleteMemory].
+	// memory must belong to the user or be shared, as in [Memories.DeleteMemory].
 	EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (Erased, error)
 	// EraseSession removes the turns and memories of a session and its stored messages: of one user (""
 	// means shared), or with anyUser of all users. A condition in ctx ([session.WithCondition]) applies
@@ -475,20 +486,20 @@ type Erasures interface {
 type SecureErasures interface {
 	// PendingErasures returns the incomplete erasures, oldest first.
 	PendingErasures(ctx context.Context) ([]PendingErasure, error)
-	// Erasing reports whether a recorded erasure has not hidden its items yet. It is not in
-	// [Store.PendingErasures], but will be.
+	// Erasing reports whether a recorded erasure has not hidden its items yet. PendingErasures returns it
+	// as soon as it has.
 	Erasing() bool
-	// SecureErase completes erasures: it removes hidden rows, clears remnants of deleted rows from unused
-	// space in the database file, and empties the log. Afterwards the database files hold no erased
-	// byte. Done are the erasures of [Store.PendingErasures] that the indexes have followed and compacted.
-	// Others are not completed: they may have hidden items since, whose rows still exist.
+	// SecureErase completes erasures: afterwards no file of the database holds an erased byte, neither in
+	// rows nor in unused space nor in a log. Done are the erasures of PendingErasures that the indexes
+	// have followed and compacted. Others are not completed: they may have hidden items since, whose
+	// rows still exist.
 	SecureErase(ctx context.Context, done []int64) error
-	// AwaitCollection waits for the first round, which removes hidden items and finishes erasures of earlier
-	// processes.
+	// AwaitCollection waits until the store has once removed hidden items in the background and completed
+	// the erasures that an earlier process left unfinished.
 	AwaitCollection(ctx context.Context) error
 }
 
-// Space reserves disk space for deletes on a full disk.
+// Space reserves disk space, so that deletes succeed on a full disk. A store without files does nothing.
 type Space interface {
 	// BeginFreeing prevents the allocation of the reserve until end is called, for operations that free
 	// space outside the database. Calls may be nested.
@@ -500,22 +511,23 @@ type Space interface {
 
 // Health reports the state of the database.
 type Health interface {
-	// Failures returns the failures that need an operator: writing has stopped, or the database is
-	// damaged.
+	// Failures returns the failures that need an operator, such as a stopped writer or a damaged
+	// database.
 	Failures() (out []*ragctx.RepairError)
 	// Ready fails while the store cannot read or write.
 	Ready(ctx context.Context) error
 	// Verify reads the whole database and reports faults. It runs concurrently with other work and
-	// changes nothing. It fails only if ctx or the store ends: unreadable data is a finding.
+	// changes nothing. It fails only if ctx ends or the store closes: unreadable data is a finding.
 	Verify(ctx context.Context, o VerifyOptions) (VerifyReport, error)
-	// Close finishes the accepted writes and closes the file.
+	// Close finishes the accepted writes and closes the database. Later calls fail with
+	// [ragctx.ErrClosed]. It may be called more than once.
 	Close() error
 }
 
 // Snapshots copies the database.
 type Snapshots interface {
-	// WriteSnapshot writes a snapshot to w page by page, as one read of the database without a
-	// temporary copy. The log cannot restart until it is done, so w must not be slow.
+	// WriteSnapshot writes one consistent state of the database to w, in the frame of [FrameSnapshot]. The
+	// store may hold back other work until it is done, so w must not be slow.
 	WriteSnapshot(ctx context.Context, w io.Writer, o SnapshotOptions) (info SnapshotInfo, err error)
 }
 

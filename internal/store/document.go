@@ -53,5 +53,5 @@ type FileState struct {
 	Stat string
 }
 
-// DefaultKeepVersions is the default number of stored versions of a document, see [Options].
+// DefaultKeepVersions is the default number of stored versions of a document.
 const DefaultKeepVersions = 10

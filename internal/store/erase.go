@@ -10,7 +10,7 @@ type Erased struct {
 	Procedures int `json:"procedures" doc:"versions and drafts of procedures"`
 	Messages   int `json:"messages" doc:"of ledgers"`
 	Sessions   int `json:"sessions" doc:"stored conversations, with the forks of them"`
-	// Pending is the erasure that [Store.SecureErase] completes; 0 if nothing was erased.
+	// Pending is the erasure that [SecureErasures.SecureErase] completes; 0 if none was recorded.
 	Pending int64 `json:"-"`
 }
 

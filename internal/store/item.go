@@ -93,10 +93,10 @@ type Content struct {
 	Outline  []passage.Section
 	Chunker  string
 	Chunks   []Chunk
-	// Embed sets the hashes and vectors of the chunks in some, which are written next; nil if Units
-	// has them already. Only [Store.PutDocument] calls it.
+	// Embed sets the hashes and vectors of the chunks in some, which are written next; nil if Chunks
+	// has them already. Only [Documents.PutDocument] calls it.
 	Embed func(ctx context.Context, some []Chunk) error
-	// Embedder is the id from [Store.Embedder] of the vectors' embedder, Next the id of the
+	// Embedder is the id from [Embedders.Embedder] of the vectors' embedder, Next the id of the
 	// embedder migrated to. Both may be 0.
 	Embedder, Next int64
 }

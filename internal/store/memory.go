@@ -30,7 +30,7 @@ type MemoryFilter struct {
 	Profile, Pinned bool
 	Exclude         []string // ids of memories to leave out
 	// State is the state of the memories, each in its last version; "" is [ragctx.MemoryActive].
-	// [Store.Quarantine] lists the quarantined ones.
+	// [Curation.Quarantine] lists the quarantined ones.
 	State ragctx.MemoryState
 	// AsOf selects the memories current at that time; zero means now.
 	AsOf    time.Time

@@ -19,7 +19,7 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
-// RestoreOptions configures [Restore]. The zero value works.
+// RestoreOptions configures the restoration of a snapshot. The zero value works.
 type RestoreOptions struct {
 	// Force replaces the contents of the data directory.
 	Force bool
@@ -161,8 +161,8 @@ func DiskError(err error) error {
 	return err
 }
 
-// A snapshot file is the line snapshotMagic, a line of JSON (SnapshotInfo), a zstd stream of a
-// SQLite database, and the SHA-256 of all these.
+// A snapshot file is the line snapshotMagic, a line of JSON (SnapshotInfo), a zstd stream of the
+// database in the form of its store, and the SHA-256 of all these.
 const (
 	snapshotMagic  = "ragctx snapshot\n"
 	SnapshotFormat = 1

@@ -1,6 +1,16 @@
 // Package store defines what a database stores for the engine: the types of its rows and filters, and
 // small contracts per domain. Package sqlite implements them.
 //
-// A write that has returned without error survives kill -9 and power loss. Each read sees one consistent
-// state. Indexes are caches that follow the database through its sequence of changes (see [Changes]).
+// All contracts have these rules:
+//   - A write that has returned without error survives kill -9 and power loss. One that has failed has stored
+//     nothing; one whose context has ended may have been stored all the same.
+//   - Each read sees one consistent state. Methods may be called at the same time.
+//   - Indexes are caches that follow the database through its sequence of changes (see [Changes]). A write of
+//     items returns the change that they must reach, mostly called seq.
+//   - The number ns is the id of a namespace, from [Namespaces]. A write under the id of an erased namespace is
+//     [ragctx.ErrConflict].
+//   - Where a method takes a user, "" is the user of shared data, and anyUser ignores the user.
+//   - What does not exist, or belongs to another user, is [ragctx.ErrNotFound]. A condition that does not hold
+//     is [ragctx.ErrPrecondition], a write over a quota [ragctx.ErrQuota].
+//   - Times of items are exact to the microsecond.
 package store

@@ -11,7 +11,7 @@ const (
 	Note    Severity = "note"
 )
 
-// Finding is a result of [Store.Verify].
+// Finding is a result of [Health.Verify].
 type Finding struct {
 	Severity Severity `json:"severity"`
 	// Check names the check: file, rows, references, text, units, vectors, staged, erased, ledger,
@@ -22,7 +22,7 @@ type Finding struct {
 	Item string `json:"item,omitempty"`
 }
 
-// VerifyReport is the report of [Store.Verify].
+// VerifyReport is the report of [Health.Verify].
 type VerifyReport struct {
 	Items    int       `json:"items"`
 	Chunks   int       `json:"units"`
@@ -42,7 +42,7 @@ func (r *VerifyReport) Damaged() bool {
 	return false
 }
 
-// VerifyOptions configures [Store.Verify]. The zero value works.
+// VerifyOptions configures [Health.Verify]. The zero value works.
 type VerifyOptions struct {
 	// Embedder is the id of the embedder whose vectors are checked; 0 checks none.
 	Embedder int64

@@ -181,7 +181,7 @@ func (c *conditions) filter(f ragctx.Filter) {
 			WHERE w.value NOT IN (SELECT value FROM json_each(i.tags)))`, jsonArray(f.Tags))
 	}
 	if len(f.Metadata) > 0 {
-		// Like [Strings]: values other than text compare as JSON.
+		// Like [store.Strings]: values other than text compare as JSON.
 		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM json_each(i.metadata) m
 			WHERE m.key = w.key AND w.value = CASE m.type WHEN 'text' THEN m.value
 				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL ELSE i.metadata -> m.fullkey END))`, jsonArray(f.Metadata))

@@ -69,7 +69,7 @@ func (s *Store) PutInQuarantine(ctx context.Context, ns int64, m ragctx.Memory, 
 	return failedIf("put into quarantine", err)
 }
 
-// failedIf applies [onError] to an error that may be nil.
+// failedIf applies [failed] to an error that may be nil.
 func failedIf(what string, err error) error {
 	if err == nil {
 		return nil

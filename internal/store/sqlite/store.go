@@ -40,11 +40,11 @@ type Options struct {
 	// Now is the clock; nil is the system clock.
 	Now func() time.Time
 	// KeepVersions is the number of versions kept per document, the current one included; 0 is
-	// [DefaultKeepVersions], negative keeps all.
+	// [store.DefaultKeepVersions], negative keeps all.
 	KeepVersions int
 	// Reserve is the number of bytes reserved for deletes on a full disk; 0 reserves none.
 	Reserve int64
-	// AcceptLoss opens a database despite missing acknowledged writes (see [LostError]) and
+	// AcceptLoss opens a database despite missing acknowledged writes (see [store.LostError]) and
 	// continues with the rest.
 	AcceptLoss bool
 	// Failed is called on the first failure that needs an operator; see [Store.Failures]. It must

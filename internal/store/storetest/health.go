@@ -22,6 +22,12 @@ func testReopen(t *testing.T, open Opener) {
 	if _, err := f.DeleteDocument(t.Context(), f.ns, "a"); !errors.Is(err, ragctx.ErrClosed) {
 		t.Errorf("a write after close: %v", err)
 	}
+	if _, _, err := f.Document(t.Context(), f.ns, "a", 0); !errors.Is(err, ragctx.ErrClosed) {
+		t.Errorf("a read after close: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("closed twice: %v", err)
+	}
 	g := openIn(t, open, dir, Options{})
 	if g.ns != f.ns || g.embedder != f.embedder {
 		t.Errorf("ids changed: %d %d, then %d %d", f.ns, f.embedder, g.ns, g.embedder)

@@ -197,9 +197,12 @@ func testJobs(t *testing.T, open Opener) {
 	if err != nil || all || len(documents) != 2 || !documents["a"] || !documents["d"] {
 		t.Errorf("pending documents %v, all %v, %v", documents, all, err)
 	}
-	for _, want := range []bool{true, false} {
-		if done, err := f.CancelQueued(t.Context(), "two"); done != want || err != nil {
-			t.Errorf("cancelled: %v, %v", done, err)
+	for _, c := range []struct {
+		id   string
+		want bool
+	}{{"two", true}, {"two", false}, {"unknown", false}} {
+		if done, err := f.CancelQueued(t.Context(), c.id); done != c.want || err != nil {
+			t.Errorf("%s was cancelled: %v, %v", c.id, done, err)
 		}
 	}
 

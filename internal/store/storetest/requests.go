@@ -46,6 +46,12 @@ func testRequestKeys(t *testing.T, open Opener) {
 	if _, err := f.BeginRequest(t.Context(), k, []byte("h"), "dropped", t0); err != nil {
 		t.Fatal(err)
 	}
+	if err := f.SaveResponse(t.Context(), k, first); err != nil { // of another seed
+		t.Fatal(err)
+	}
+	if a, _, err := f.Response(t.Context(), k, t0); err != nil || a.Status != 0 {
+		t.Errorf("the response to an earlier request: %+v, %v", a, err)
+	}
 	for i, seed := range []string{"another seed", "dropped"} {
 		if err := f.DropRequest(t.Context(), k, seed); err != nil {
 			t.Fatal(err)
