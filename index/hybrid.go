@@ -127,7 +127,7 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	h.keyword.open, h.keyword.feed = o.Keyword, feedTexts
 	h.vector.Store(newVectorSpace(o.Space, o.Vector))
 	if o.Monitor != nil {
-		h.monitor = o.Monitor.Child()
+		h.monitor = o.Monitor.child()
 	}
 	h.view.Store(&catalog{speakers: make([]Speaker, 1)})
 	if err := h.loadCatalog(ctx); err != nil {

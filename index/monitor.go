@@ -84,8 +84,8 @@ func NewRecallMonitor(o MonitorOptions) *RecallMonitor {
 	return &RecallMonitor{sampler: &sampler{opts: o}}
 }
 
-// Child returns a monitor that also records its measurements in g. Both share the sampling limits.
-func (g *RecallMonitor) Child() *RecallMonitor { return &RecallMonitor{parent: g, sampler: g.sampler} }
+// child returns a monitor that also records its measurements in g. Both share the sampling limits.
+func (g *RecallMonitor) child() *RecallMonitor { return &RecallMonitor{parent: g, sampler: g.sampler} }
 
 // Measurements returns the results so far.
 func (g *RecallMonitor) Measurements() Measurements {

@@ -117,7 +117,7 @@ func TestShareIsNotToldFromTooLittle(t *testing.T) {
 func TestWindowSlides(t *testing.T) {
 	at := time.Unix(0, 0)
 	g := NewRecallMonitor(MonitorOptions{Now: func() time.Time { at = at.Add(time.Second); return at }})
-	part := g.Child()
+	part := g.child()
 	for range monitorWindow {
 		g.sampled(0)
 	}

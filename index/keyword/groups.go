@@ -2,7 +2,7 @@ package keyword
 
 import (
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 )
 
 // groupScores scores groups of chunks, each as one text.

@@ -1,7 +1,7 @@
 package keyword
 
 import (
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 )
 
 // wordLists is the state of a search in parts with words in memory.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 )
 
 // listSink receives the results of searching a part's lists.

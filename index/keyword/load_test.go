@@ -12,7 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 )
 
 // wordsOf lists the words of a segment among those that a text might have.

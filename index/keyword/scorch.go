@@ -17,7 +17,7 @@ import (
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 	bbolterrors "go.etcd.io/bbolt/errors"
 
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 )
 
 // Only the files named scorch use scorch's API. Some of it is exported without a stability promise,

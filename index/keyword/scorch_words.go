@@ -8,7 +8,7 @@ import (
 
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 

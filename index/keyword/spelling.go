@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/index/keyword/blockmax"
+	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 

@@ -10,7 +10,7 @@ import (
 	"github.com/ragctx/ragctx/index/vector/hnsw"
 )
 
-// annGraph is the part of [hnsw.Graph] that [Native] uses. Any number of searches may run
+// annGraph is the part of [hnsw.Graph] that [native] uses. Any number of searches may run
 // concurrently with one goroutine that puts and deletes, one Link or Tidy, and one Write.
 type annGraph interface {
 	annMaintenance
@@ -134,7 +134,7 @@ func (a *accelerator) release() {
 // syncPoint is a moment at which a graph has exactly the vectors of the rows.
 type syncPoint struct{ deleted, tidies, freed uint64 }
 
-// markSynced records that graph and rows have the same vectors. The caller holds Native.write.
+// markSynced records that graph and rows have the same vectors. The caller holds native.write.
 func (a *accelerator) markSynced() {
 	a.synced.Store(&syncPoint{deleted: a.Deleted(), tidies: a.tidies.Load(), freed: a.Freed()})
 }

@@ -34,9 +34,9 @@ func fill(tb testing.TB, ix index.VectorIndex, chunks []index.VectorChunk) {
 }
 
 // filled returns an exact index with n random chunks.
-func filled(tb testing.TB, n, dim int) *Flat {
+func filled(tb testing.TB, n, dim int) *flat {
 	tb.Helper()
-	f := NewFlat(dim)
+	f := newFlat(dim)
 	r := rand.New(rand.NewPCG(1, 1))
 	for first := 0; first < n; first += 1000 {
 		if err := f.Apply(tb.Context(), 0, random(r, uint64(first), min(1000, n-first), dim), nil); err != nil {

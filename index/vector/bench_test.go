@@ -48,7 +48,7 @@ func BenchmarkFlatApply(b *testing.B) {
 }
 
 // searching searches beside the benchmark until the returned function is called.
-func searching(b *testing.B, f *Flat, q []float32, on bool) (stop func()) {
+func searching(b *testing.B, f *flat, q []float32, on bool) (stop func()) {
 	if !on {
 		return func() {}
 	}

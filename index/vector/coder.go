@@ -10,9 +10,9 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-var _ index.VectorIndex = (*Coder)(nil)
+var _ index.VectorIndex = (*coder)(nil)
 
-// Coder is a vector index over github.com/coder/hnsw that works around the library's defects. That
+// coder is a vector index over github.com/coder/hnsw that works around the library's defects. That
 // library misses neighbors on clustered vectors, returns deleted keys, panics when a key is
 // replaced, has no filters, and may not be read during writes. Therefore every vector gets its own
 // node, which is never replaced. Nodes of deleted vectors are skipped until a rebuild. Searches
@@ -20,11 +20,11 @@ var _ index.VectorIndex = (*Coder)(nil)
 // graph, not the process. An exact scan serves everything that the graph cannot: filters, Exact,
 // small indexes, too few hits, and all queries while there is no graph.
 //
-// Like [Flat] it is in memory only. It holds each vector twice. Equal queries may find different
-// neighbors, as the graph is built and entered at random. [Coder.Recall] measures how much it
+// Like [flat] it is in memory only. It holds each vector twice. Equal queries may find different
+// neighbors, as the graph is built and entered at random. [coder.Recall] measures how much it
 // finds.
-type Coder struct {
-	flat  *Flat
+type coder struct {
+	flat  *flat
 	apply sync.Mutex // held by Apply and Close
 
 	mu            sync.RWMutex // guards graph, and changes of the whole index
@@ -32,16 +32,16 @@ type Coder struct {
 	graphDisabled bool         // building the graph panicked; it is not tried again
 }
 
-// NewCoder returns an empty index for vectors of dim components. It panics
+// newCoder returns an empty index for vectors of dim components. It panics
 // unless dim is within 1..[MaxDimensions]; [New] returns an error instead.
-func NewCoder(dim int) *Coder {
-	return &Coder{flat: NewFlat(dim), graph: newGraph()}
+func newCoder(dim int) *coder {
+	return &coder{flat: newFlat(dim), graph: newGraph()}
 }
 
 // Apply implements [index.VectorIndex]. It first adds the nodes, one lock each, which no search can see
 // yet. It then publishes the whole batch at once. Occasionally it rebuilds the graph, which takes
 // as long as filling it.
-func (c *Coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
+func (c *coder) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	c.apply.Lock()
 	defer c.apply.Unlock()
 	if err := c.flat.usable(ctx); err != nil {
@@ -71,7 +71,7 @@ type change struct {
 }
 
 // plan returns the changes of a batch, at most one per chunk, without those that have no effect.
-func (c *Coder) plan(upserts []index.VectorChunk, lengths []float64, deletes []uint64) []change {
+func (c *coder) plan(upserts []index.VectorChunk, lengths []float64, deletes []uint64) []change {
 	var changes []change
 	seen := make(map[uint64]bool, len(upserts)+len(deletes))
 	for _, id := range deletes { // backwards: the last change of a chunk counts
@@ -99,7 +99,7 @@ func (c *Coder) plan(upserts []index.VectorChunk, lengths []float64, deletes []u
 
 // insert adds nodes that are not linked to a chunk yet and returns them in the order of the
 // changes. If ctx ends, the added nodes are dead until a rebuild.
-func (c *Coder) insert(ctx context.Context, changes []change) ([]uint64, error) {
+func (c *coder) insert(ctx context.Context, changes []change) ([]uint64, error) {
 	nodes := make([]uint64, len(changes))
 	for i, ch := range changes {
 		if err := ctx.Err(); err != nil {
@@ -113,7 +113,7 @@ func (c *Coder) insert(ctx context.Context, changes []change) ([]uint64, error) 
 }
 
 // publish runs change while no search reads the graph, and drops the graph if the library panics.
-func (c *Coder) publish(change func()) {
+func (c *coder) publish(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change()
@@ -124,7 +124,7 @@ func (c *Coder) publish(change func()) {
 
 // rebuildIfNeeded rebuilds the graph if it was dropped or has many dead nodes. Searches continue.
 // If ctx ends, the next batch tries again.
-func (c *Coder) rebuildIfNeeded(ctx context.Context) {
+func (c *coder) rebuildIfNeeded(ctx context.Context) {
 	if c.graphDisabled || c.graph != nil && !c.graph.stale() {
 		return
 	}
@@ -147,7 +147,7 @@ func (c *Coder) rebuildIfNeeded(ctx context.Context) {
 }
 
 // Search implements [index.VectorIndex].
-func (c *Coder) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
+func (c *coder) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	if err := c.flat.usable(ctx); err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (c *Coder) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored
 }
 
 // nearest searches the graph. It returns false if an exact scan must answer.
-func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
+func (c *coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	if c.graph == nil {
@@ -185,20 +185,20 @@ func (c *Coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 	return top.sorted(), len(top.hits) == k
 }
 
-// Similarity implements [index.VectorIndex] like [Flat.Similarity].
-func (c *Coder) Similarity(v []float32, id uint64) (float64, bool) { return c.flat.Similarity(v, id) }
+// Similarity implements [index.VectorIndex] like [flat.Similarity].
+func (c *coder) Similarity(v []float32, id uint64) (float64, bool) { return c.flat.Similarity(v, id) }
 
 // Cursor returns 0: nothing survives the process.
-func (c *Coder) Cursor() uint64 { return 0 }
+func (c *coder) Cursor() uint64 { return 0 }
 
 // Flush does nothing.
-func (c *Coder) Flush(ctx context.Context) error { return c.flat.Flush(ctx) }
+func (c *coder) Flush(ctx context.Context) error { return c.flat.Flush(ctx) }
 
 // Compact does nothing: there are no files.
-func (c *Coder) Compact(ctx context.Context) error { return c.flat.Compact(ctx) }
+func (c *coder) Compact(ctx context.Context) error { return c.flat.Compact(ctx) }
 
 // Stats implements [index.VectorIndex].
-func (c *Coder) Stats() index.PartStats {
+func (c *coder) Stats() index.PartStats {
 	s := c.flat.Stats()
 	if s.Kind != "" {
 		s.Kind = kindCoder
@@ -207,11 +207,11 @@ func (c *Coder) Stats() index.PartStats {
 }
 
 // Close frees the vectors and the graph. Closing twice is harmless.
-func (c *Coder) Close() error {
+func (c *coder) Close() error {
 	c.apply.Lock()
 	defer c.apply.Unlock()
 	c.publish(func() { c.graph = nil })
 	return c.flat.Close()
 }
 
-func openCoder(dim int) (index.VectorIndex, error) { return NewCoder(dim), nil }
+func openCoder(dim int) (index.VectorIndex, error) { return newCoder(dim), nil }

@@ -15,7 +15,7 @@ import (
 func TestCoderReplacesAndRebuilds(t *testing.T) {
 	const n, dim = 600, 8
 	r := rand.New(rand.NewPCG(1, 1))
-	c := NewCoder(dim)
+	c := newCoder(dim)
 	for range 8 {
 		fill(t, c, random(r, 0, n, dim))
 		if dead := int(c.graph.size) - n; dead > n/2 {
@@ -39,7 +39,7 @@ func TestCoderReplacesAndRebuilds(t *testing.T) {
 
 func TestCoderNeverReturnsTheDead(t *testing.T) {
 	const n, dim = 900, 8
-	c := NewCoder(dim)
+	c := newCoder(dim)
 	chunks := random(rand.New(rand.NewPCG(2, 2)), 0, n, dim)
 	fill(t, c, chunks)
 	var gone []uint64
@@ -75,13 +75,13 @@ func TestCoderSurvivesPanics(t *testing.T) {
 	const n, dim = 200, 8
 	r := rand.New(rand.NewPCG(3, 3))
 	chunks := random(r, 0, n, dim)
-	for name, spoil := range map[string]func(*Coder){
-		"add":    func(c *Coder) { c.graph.hnsw.Ml = 0 },
-		"search": func(c *Coder) { c.graph.hnsw.Distance = func(_, _ hnsw.Vector) float32 { panic("distance") } },
-		"none":   func(c *Coder) { c.graph, c.graphDisabled = nil, true },
+	for name, spoil := range map[string]func(*coder){
+		"add":    func(c *coder) { c.graph.hnsw.Ml = 0 },
+		"search": func(c *coder) { c.graph.hnsw.Distance = func(_, _ hnsw.Vector) float32 { panic("distance") } },
+		"none":   func(c *coder) { c.graph, c.graphDisabled = nil, true },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := NewCoder(dim)
+			c := newCoder(dim)
 			fill(t, c, chunks)
 			spoil(c)
 			for range 2 {
@@ -99,7 +99,7 @@ func TestCoderSurvivesPanics(t *testing.T) {
 }
 
 func TestCoderRecall(t *testing.T) {
-	c := NewCoder(8)
+	c := newCoder(8)
 	if got, err := c.Recall(t.Context()); err != nil || got != 1 {
 		t.Errorf("recall of an empty index = %v, %v", got, err)
 	}
@@ -117,7 +117,7 @@ func TestCoderRecall(t *testing.T) {
 }
 
 func TestCoderClosesBesideSearches(t *testing.T) {
-	c := NewCoder(8)
+	c := newCoder(8)
 	chunks := random(rand.New(rand.NewPCG(5, 5)), 0, 500, 8)
 	fill(t, c, chunks)
 	var wg sync.WaitGroup
@@ -139,7 +139,7 @@ func TestCoderClosesBesideSearches(t *testing.T) {
 
 func BenchmarkCoderSearch(b *testing.B) {
 	const n, dim = 10_000, 256
-	c := NewCoder(dim)
+	c := newCoder(dim)
 	chunks := random(rand.New(rand.NewPCG(7, 7)), 0, n, dim)
 	fill(b, c, chunks)
 	recall, err := c.Recall(b.Context())

@@ -12,15 +12,15 @@ import (
 
 const kindFlat = "flat"
 
-var _ index.VectorIndex = (*Flat)(nil)
+var _ index.VectorIndex = (*flat)(nil)
 
-// Flat is a vector index that compares the query with every vector. Its recall is 1; a search of
+// flat is a vector index that compares the query with every vector. Its recall is 1; a search of
 // 30,000 vectors of 256 components takes about 3 ms. It is in memory only, so Cursor is always 0,
 // Flush does nothing, and all chunks are pending.
 //
 // A search works on a snapshot: it never waits for Apply, nor Apply for it, and it sees a batch
 // entirely or not at all. Accept may be slow and may call the index.
-type Flat struct {
+type flat struct {
 	dim   int
 	state atomic.Pointer[snapshot] // nil once closed
 
@@ -28,11 +28,11 @@ type Flat struct {
 	arena *arena
 }
 
-// NewFlat returns an empty exact index for vectors of dim components. It panics
+// newFlat returns an empty exact index for vectors of dim components. It panics
 // unless dim is within 1..[MaxDimensions]; [New] returns an error instead.
-func NewFlat(dim int) *Flat {
+func newFlat(dim int) *flat {
 	checkDim(dim)
-	f := &Flat{dim: dim, arena: newArena(dim)}
+	f := &flat{dim: dim, arena: newArena(dim)}
 	f.state.Store(&snapshot{})
 	return f
 }
@@ -45,7 +45,7 @@ func checkDim(dim int) {
 }
 
 // Apply implements [index.VectorIndex].
-func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
+func (f *flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := f.usable(ctx); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (f *Flat) Apply(ctx context.Context, _ uint64, upserts []index.VectorChunk,
 }
 
 // change implements [exactIndex].
-func (f *Flat) change(_ uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
+func (f *flat) change(_ uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
 	if !f.store(upserts, lengths, deletes) {
 		return index.ErrClosed
 	}
@@ -65,13 +65,13 @@ func (f *Flat) change(_ uint64, upserts []index.VectorChunk, lengths []float64, 
 }
 
 // flushIfDue implements [exactIndex]: there is nothing to flush.
-func (f *Flat) flushIfDue(context.Context) {}
+func (f *flat) flushIfDue(context.Context) {}
 
 // failed implements [exactIndex]: nothing fails in memory.
-func (f *Flat) failed(_ string, err error) error { return err }
+func (f *flat) failed(_ string, err error) error { return err }
 
 // current implements [exactIndex].
-func (f *Flat) current() (*storedView, error) {
+func (f *flat) current() (*storedView, error) {
 	state := f.state.Load()
 	if state == nil {
 		return nil, index.ErrClosed
@@ -80,7 +80,7 @@ func (f *Flat) current() (*storedView, error) {
 }
 
 // store applies a validated batch. It returns false if the index has been closed.
-func (f *Flat) store(upserts []index.VectorChunk, lengths []float64, deletes []uint64) bool {
+func (f *flat) store(upserts []index.VectorChunk, lengths []float64, deletes []uint64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.state.Load() == nil {
@@ -107,7 +107,7 @@ func (a *arena) apply(upserts []index.VectorChunk, lengths []float64, deletes []
 }
 
 // Search implements [index.VectorIndex].
-func (f *Flat) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
+func (f *flat) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	state := f.state.Load()
 	if state == nil {
 		return nil, index.ErrClosed
@@ -156,7 +156,7 @@ func pooledUnit(v []float32, dim int) (unit []float32, release func()) {
 
 // Similarity implements [index.VectorIndex]. It also returns false if v is zero, not finite, or of
 // another dimension.
-func (f *Flat) Similarity(v []float32, id uint64) (float64, bool) {
+func (f *flat) Similarity(v []float32, id uint64) (float64, bool) {
 	unit, release := pooledUnit(v, f.dim)
 	if unit == nil {
 		return 0, false
@@ -172,16 +172,16 @@ func (f *Flat) Similarity(v []float32, id uint64) (float64, bool) {
 }
 
 // Cursor returns 0: nothing survives the process.
-func (f *Flat) Cursor() uint64 { return 0 }
+func (f *flat) Cursor() uint64 { return 0 }
 
 // Flush does nothing.
-func (f *Flat) Flush(ctx context.Context) error { return f.usable(ctx) }
+func (f *flat) Flush(ctx context.Context) error { return f.usable(ctx) }
 
 // Compact does nothing: there are no files.
-func (f *Flat) Compact(ctx context.Context) error { return f.usable(ctx) }
+func (f *flat) Compact(ctx context.Context) error { return f.usable(ctx) }
 
 // usable returns the error of a closed index or an ended context.
-func (f *Flat) usable(ctx context.Context) error {
+func (f *flat) usable(ctx context.Context) error {
 	if f.state.Load() == nil {
 		return index.ErrClosed
 	}
@@ -189,7 +189,7 @@ func (f *Flat) usable(ctx context.Context) error {
 }
 
 // Stats implements [index.VectorIndex].
-func (f *Flat) Stats() index.PartStats {
+func (f *flat) Stats() index.PartStats {
 	state := f.state.Load()
 	if state == nil {
 		return index.PartStats{}
@@ -198,7 +198,7 @@ func (f *Flat) Stats() index.PartStats {
 }
 
 // Close frees the vectors. Running searches finish on their snapshot. Closing twice is harmless.
-func (f *Flat) Close() error {
+func (f *flat) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.state.Store(nil)

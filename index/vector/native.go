@@ -18,7 +18,7 @@ const kindNative = "native"
 // millisecond, and ten thousand small collections then cost no memory beyond their rows.
 const minGraphChunks = 5000
 
-var _ index.VectorIndex = (*Native)(nil)
+var _ index.VectorIndex = (*native)(nil)
 
 // exactIndex is a vector index that compares with every row and exposes its state.
 type exactIndex interface {
@@ -34,8 +34,8 @@ type exactIndex interface {
 	failed(op string, err error) error
 }
 
-// Native is a vector index that finds the nearest chunks with a graph over compressed vectors and
-// scores them by the full vectors. Its rows are in an exact index, a [Stored] or a [Flat]; the
+// native is a vector index that finds the nearest chunks with a graph over compressed vectors and
+// scores them by the full vectors. Its rows are in an exact index, a [Stored] or a [flat]; the
 // graph is a cache of them. The graph only selects the rows to score: scores are bit-identical to
 // those of the exact index. All rows are compared when the graph cannot be relied on: while there
 // is no graph, when it finds fewer chunks than exist, and after it fails. It is then rebuilt from
@@ -52,7 +52,7 @@ type exactIndex interface {
 // In addition to the files of the rows there is a checkpoint of the graph, named "graph-", 16
 // hexadecimal digits and ".hnsw". It lists the segments it contains. After opening, the graph is
 // reconciled with the rows in the background; until then all rows are compared.
-type Native struct {
+type native struct {
 	rows   exactIndex
 	opts   Options
 	graphs *graphFactory
@@ -80,8 +80,8 @@ type Native struct {
 }
 
 // newNative returns an index over rows, which it then owns.
-func newNative(rows exactIndex, o Options) *Native {
-	n := &Native{rows: rows, opts: o, graphs: o.graphs, saving: make(chan struct{}, 1)}
+func newNative(rows exactIndex, o Options) *native {
+	n := &native{rows: rows, opts: o, graphs: o.graphs, saving: make(chan struct{}, 1)}
 	n.ctx, n.stop = context.WithCancel(context.Background())
 	n.open()
 	n.noteChange()
@@ -91,7 +91,7 @@ func newNative(rows exactIndex, o Options) *Native {
 
 // Apply implements [index.VectorIndex]. It returns only errors of the rows; an error of the graph drops
 // the graph.
-func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
+func (n *native) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := n.rows.usable(ctx); err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (n *Native) Apply(ctx context.Context, seq uint64, upserts []index.VectorCh
 }
 
 // change applies a validated batch to graph and rows.
-func (n *Native) change(seq uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
+func (n *native) change(seq uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
 	n.write.Lock()
 	defer n.write.Unlock()
 	a := n.acquire()
@@ -173,7 +173,7 @@ func withoutVector(upserts []index.VectorChunk, lengths []float64, deletes []uin
 }
 
 // acquire returns the graph with a reference for the caller, or nil.
-func (n *Native) acquire() *accelerator {
+func (n *native) acquire() *accelerator {
 	for {
 		a := n.accel.Load()
 		if a == nil || a.retain() {
@@ -184,7 +184,7 @@ func (n *Native) acquire() *accelerator {
 
 // fail drops a graph after an error and has a new one built: at once if its file is damaged, which
 // the new graph does not use, otherwise after a delay.
-func (n *Native) fail(a *accelerator, err error) {
+func (n *native) fail(a *accelerator, err error) {
 	if !n.accel.CompareAndSwap(a, nil) {
 		return
 	}
@@ -198,7 +198,7 @@ func (n *Native) fail(a *accelerator, err error) {
 }
 
 // retryLater delays the next attempt to build a graph.
-func (n *Native) retryLater(err error) {
+func (n *native) retryLater(err error) {
 	failures := n.failures.Add(1)
 	wait := min(time.Second<<min(failures-1, 10), maxRetry)
 	n.retry.Store(time.Now().Add(wait).UnixNano())
@@ -210,20 +210,20 @@ func (n *Native) retryLater(err error) {
 const maxRetry = 10 * time.Minute
 
 // Similarity implements [index.VectorIndex] through the rows.
-func (n *Native) Similarity(v []float32, id uint64) (float64, bool) { return n.rows.Similarity(v, id) }
+func (n *native) Similarity(v []float32, id uint64) (float64, bool) { return n.rows.Similarity(v, id) }
 
 // Cursor implements [index.VectorIndex].
-func (n *Native) Cursor() uint64 { return n.rows.Cursor() }
+func (n *native) Cursor() uint64 { return n.rows.Cursor() }
 
 // Flush implements [index.VectorIndex].
-func (n *Native) Flush(ctx context.Context) error {
+func (n *native) Flush(ctx context.Context) error {
 	err := n.rows.Flush(ctx)
 	n.wake()
 	return err
 }
 
 // Recovered returns why stored data was discarded on open, or "".
-func (n *Native) Recovered() string {
+func (n *native) Recovered() string {
 	if s, ok := n.rows.(*Stored); ok {
 		return s.Recovered()
 	}
@@ -231,7 +231,7 @@ func (n *Native) Recovered() string {
 }
 
 // Stats implements [index.VectorIndex].
-func (n *Native) Stats() index.PartStats {
+func (n *native) Stats() index.PartStats {
 	st := n.rows.Stats()
 	if st.Kind == "" {
 		return st // closed
@@ -249,7 +249,7 @@ func (n *Native) Stats() index.PartStats {
 
 // Close ends background work, writes a checkpoint if that is quick, and releases the files. Running
 // searches finish on their state. Closing twice is harmless.
-func (n *Native) Close() error {
+func (n *native) Close() error {
 	n.mu.Lock()
 	if n.closed {
 		n.mu.Unlock()

@@ -110,7 +110,7 @@ type savedState struct {
 
 // open loads the stored graph if it matches the rows, and removes unusable files. It is called
 // before anything else.
-func (n *Native) open() {
+func (n *native) open() {
 	if n.opts.Dir == "" {
 		return
 	}
@@ -138,7 +138,7 @@ func (n *Native) open() {
 }
 
 // read opens the stored graph.
-func (n *Native) read() (*checkpoint, annGraph, error) {
+func (n *native) read() (*checkpoint, annGraph, error) {
 	b, err := atomicfile.ReadFile(n.opts.FS, filepath.Join(n.opts.Dir, checkpointFile), maxManifest)
 	if err != nil {
 		return nil, nil, err
@@ -166,7 +166,7 @@ func (n *Native) read() (*checkpoint, annGraph, error) {
 }
 
 // usable returns an error if a checkpoint does not match the rows.
-func (n *Native) usable(c *checkpoint) error {
+func (n *native) usable(c *checkpoint) error {
 	v, err := n.rows.current()
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (n *Native) usable(c *checkpoint) error {
 }
 
 // setFile records the graph file in use, or "".
-func (n *Native) setFile(name string) {
+func (n *native) setFile(name string) {
 	n.file = name
 	n.fileSize.Store(0)
 	if name == "" {
@@ -199,7 +199,7 @@ func (n *Native) setFile(name string) {
 }
 
 // removeCheckpoint durably removes the file that names the graph file.
-func (n *Native) removeCheckpoint() error {
+func (n *native) removeCheckpoint() error {
 	n.setFile("")
 	err := n.opts.FS.Remove(filepath.Join(n.opts.Dir, checkpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -209,7 +209,7 @@ func (n *Native) removeCheckpoint() error {
 }
 
 // sweep removes the graph files that are not in use and returns the highest number of all.
-func (n *Native) sweep() (highest uint64, err error) {
+func (n *native) sweep() (highest uint64, err error) {
 	return remove(n.opts.FS, n.opts.Dir, graphNumber, func(name string) bool {
 		_, graph := graphNumber(name)
 		return graph && name != n.file

@@ -48,9 +48,9 @@ func graphFiles(fsys *faultfs.FS) (names []string) {
 }
 
 // wantFlat expects of an index what a flat one of these chunks answers.
-func wantFlat(t *testing.T, n *Native, chunks []index.VectorChunk) {
+func wantFlat(t *testing.T, n *native, chunks []index.VectorChunk) {
 	t.Helper()
-	flat := NewFlat(nativeDim)
+	flat := newFlat(nativeDim)
 	fill(t, flat, chunks)
 	r := rand.New(rand.NewPCG(9, 9))
 	for i := range 20 {
@@ -133,7 +133,7 @@ func TestNativeStaleFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer ix.Close()
-			if n, ok := ix.(*Native); ok && o.minGraphChunks < 1000 && o.Identity == "fake" {
+			if n, ok := ix.(*native); ok && o.minGraphChunks < 1000 && o.Identity == "fake" {
 				settle(t, n)
 				wantFlat(t, n, chunks)
 			}
@@ -211,7 +211,7 @@ func TestNativeAndFlatShareFiles(t *testing.T) {
 		if got := ix.Stats().Chunks; got != len(chunks) || ix.Cursor() != 1 {
 			t.Errorf("%d chunks as %q, Cursor %d", got, kind, ix.Cursor())
 		}
-		if n, ok := ix.(*Native); ok {
+		if n, ok := ix.(*native); ok {
 			settle(t, n)
 		}
 		if files := graphFiles(fsys); (len(files) > 0) != (i == 1 || i == 2) {
@@ -243,24 +243,24 @@ func TestNativeCompactRests(t *testing.T) {
 // What may not be written yet is written later, though the index is at rest by then.
 func TestNativeWritesAfterPause(t *testing.T) {
 	more := random(rand.New(rand.NewPCG(5, 5)), 5000, 100, nativeDim)
-	erase := func(t *testing.T, n *Native) {
+	erase := func(t *testing.T, n *native) {
 		n.delaySaves(n.opts.savePause)
 		applyAs(t, n, 2, nil, 5)
 		if err := n.Compact(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, change := range map[string]func(t *testing.T, n *Native){
+	for name, change := range map[string]func(t *testing.T, n *native){
 		"Erased": erase,
-		"ErasedThenAdded": func(t *testing.T, n *Native) {
+		"ErasedThenAdded": func(t *testing.T, n *native) {
 			erase(t, n)
 			applyAs(t, n, 3, more[:1])
 		},
-		"AddedBeforeRest": func(t *testing.T, n *Native) {
+		"AddedBeforeRest": func(t *testing.T, n *native) {
 			n.delaySaves(n.opts.savePause)
 			applyAs(t, n, 2, more)
 		},
-		"LinkedAtRest": func(t *testing.T, n *Native) {
+		"LinkedAtRest": func(t *testing.T, n *native) {
 			for !n.quiet.Load() {
 				time.Sleep(time.Millisecond)
 			}
@@ -408,7 +408,7 @@ func TestNativeFailedOperations(t *testing.T) {
 				if err != nil {
 					continue // the rows cannot be opened
 				}
-				n := ix.(*Native)
+				n := ix.(*native)
 				done := withFault(t, n, fsys)
 				_ = n.Close()
 				if done {
@@ -421,7 +421,7 @@ func TestNativeFailedOperations(t *testing.T) {
 
 // withFault fills an index, changes it and opens it again, and reports whether no
 // fault came in between.
-func withFault(t *testing.T, n *Native, fsys *faultfs.FS) (whole bool) {
+func withFault(t *testing.T, n *native, fsys *faultfs.FS) (whole bool) {
 	t.Helper()
 	chunks := random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)
 	_ = n.Apply(t.Context(), 1, chunks, nil)
@@ -441,7 +441,7 @@ func withFault(t *testing.T, n *Native, fsys *faultfs.FS) (whole bool) {
 		return false
 	}
 	defer ix.Close()
-	n = ix.(*Native)
+	n = ix.(*native)
 	if c := n.Cursor(); c < 2 {
 		chunks[9] = random(rand.New(rand.NewPCG(1, 1)), 0, 200, nativeDim)[9]
 		if n.Apply(t.Context(), 1, chunks, nil) != nil {

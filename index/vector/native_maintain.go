@@ -19,7 +19,7 @@ const (
 )
 
 // wake starts the background work if some is due and it is not running.
-func (n *Native) wake() {
+func (n *native) wake() {
 	if !n.workDue() {
 		return
 	}
@@ -37,7 +37,7 @@ func (n *Native) wake() {
 }
 
 // workDue reports whether there may be background work.
-func (n *Native) workDue() bool {
+func (n *native) workDue() bool {
 	if n.rows.usable(n.ctx) != nil {
 		return false
 	}
@@ -56,13 +56,13 @@ const (
 	minWaste   = 50_000
 )
 
-func (n *Native) wasteful(a *accelerator) bool {
+func (n *native) wasteful(a *accelerator) bool {
 	st := a.Stats()
 	return a.complete.Load() && st.Slots > wasteShare*st.Live+n.opts.minWaste
 }
 
 // chunkCount returns the number of chunks in the index.
-func (n *Native) chunkCount() int {
+func (n *native) chunkCount() int {
 	v, err := n.rows.current()
 	if err != nil {
 		return 0
@@ -72,7 +72,7 @@ func (n *Native) chunkCount() int {
 }
 
 // maintain does the background work until none is due. Only one goroutine runs it at a time.
-func (n *Native) maintain(ctx context.Context) {
+func (n *native) maintain(ctx context.Context) {
 	for ctx.Err() == nil && n.workDue() {
 		a, err := n.graphToMaintain()
 		if err != nil {
@@ -87,7 +87,7 @@ func (n *Native) maintain(ctx context.Context) {
 }
 
 // graphToMaintain returns the graph with a reference. It creates an empty one if necessary.
-func (n *Native) graphToMaintain() (*accelerator, error) {
+func (n *native) graphToMaintain() (*accelerator, error) {
 	if a := n.acquire(); a != nil {
 		return a, nil
 	}
@@ -107,7 +107,7 @@ func (n *Native) graphToMaintain() (*accelerator, error) {
 }
 
 // discardFailed removes the files of a dropped graph.
-func (n *Native) discardFailed() error {
+func (n *native) discardFailed() error {
 	select {
 	case n.saving <- struct{}{}:
 	case <-n.ctx.Done():
@@ -121,7 +121,7 @@ func (n *Native) discardFailed() error {
 }
 
 // maintainOnce does each kind of work once.
-func (n *Native) maintainOnce(ctx context.Context, a *accelerator) error {
+func (n *native) maintainOnce(ctx context.Context, a *accelerator) error {
 	if !a.complete.Load() {
 		if err := n.reconcile(ctx, a); err != nil {
 			return err
@@ -150,7 +150,7 @@ func (n *Native) maintainOnce(ctx context.Context, a *accelerator) error {
 }
 
 // tidy removes the deleted vectors from the graph.
-func (n *Native) tidy(ctx context.Context, a *accelerator) error {
+func (n *native) tidy(ctx context.Context, a *accelerator) error {
 	if err := a.tidy(ctx); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (n *Native) tidy(ctx context.Context, a *accelerator) error {
 
 // reconcile brings the graph in line with the rows, concurrently with changes, and then lets it
 // answer queries.
-func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
+func (n *native) reconcile(ctx context.Context, a *accelerator) error {
 	v, err := n.rows.current()
 	if err != nil {
 		return nil // the index is closed or damaged
@@ -185,7 +185,7 @@ func (n *Native) reconcile(ctx context.Context, a *accelerator) error {
 
 // addMissing puts the rows of a view into the graph, except those that the saved file has. Rows
 // that changed since are used as they are now: the batch that changed them has updated the graph.
-func (n *Native) addMissing(ctx context.Context, a *accelerator, v *storedView) error {
+func (n *native) addMissing(ctx context.Context, a *accelerator, v *storedView) error {
 	return n.inBatches(ctx, v.idsOutside(a.saved.Load().contains), func(v *storedView, ids []uint64) error {
 		rows := make([][]float32, len(ids))
 		if err := guard(func() error { return v.gather(ids, rows) }); err != nil {
@@ -204,7 +204,7 @@ func (n *Native) addMissing(ctx context.Context, a *accelerator, v *storedView) 
 }
 
 // prune removes the vectors from the graph that have no row.
-func (n *Native) prune(ctx context.Context, a *accelerator) error {
+func (n *native) prune(ctx context.Context, a *accelerator) error {
 	return n.inBatches(ctx, a.IDs(), func(v *storedView, ids []uint64) error {
 		for i, has := range v.has(ids) {
 			if !has {
@@ -217,7 +217,7 @@ func (n *Native) prune(ctx context.Context, a *accelerator) error {
 
 // inBatches calls work for ids in small groups, sorted, with the current rows. Changes can run
 // between the groups.
-func (n *Native) inBatches(ctx context.Context, chunks iter.Seq[uint64], work func(v *storedView, ids []uint64) error) error {
+func (n *native) inBatches(ctx context.Context, chunks iter.Seq[uint64], work func(v *storedView, ids []uint64) error) error {
 	ids := make([]uint64, 0, reconcileRows)
 	for id := range chunks {
 		if ids = append(ids, id); len(ids) < cap(ids) {
@@ -231,7 +231,7 @@ func (n *Native) inBatches(ctx context.Context, chunks iter.Seq[uint64], work fu
 	return n.runBatch(ctx, ids, work)
 }
 
-func (n *Native) runBatch(ctx context.Context, ids []uint64, work func(v *storedView, ids []uint64) error) error {
+func (n *native) runBatch(ctx context.Context, ids []uint64, work func(v *storedView, ids []uint64) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -22,9 +22,9 @@ type nativeMachine struct {
 	o     Options
 	ills  *ills // nil for a real graph
 	fs    *faultfs.FS
-	ix    *Native
+	ix    *native
 	log   []batch
-	model *Flat
+	model *flat
 }
 
 // open opens the index.
@@ -33,14 +33,14 @@ func (m *nativeMachine) open(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.ix = ix.(*Native)
+	m.ix = ix.(*native)
 }
 
 // catchUp applies what the index lacks, as the engine does. Before that it answers
 // as of its cursor.
 func (m *nativeMachine) catchUp(t *rapid.T) {
 	cursor := int(m.ix.Cursor())
-	m.model = NewFlat(nativeDim)
+	m.model = newFlat(nativeDim)
 	for i, b := range m.log {
 		if i == cursor {
 			m.search(t)
@@ -174,7 +174,7 @@ func TestNativeModel(t *testing.T) {
 	for name, fake := range map[string]bool{"Fake": true, "Real": false} {
 		t.Run(name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				m := &nativeMachine{fs: faultfs.New(), model: NewFlat(nativeDim)}
+				m := &nativeMachine{fs: faultfs.New(), model: newFlat(nativeDim)}
 				if fake {
 					m.ills = new(ills)
 				}

@@ -37,7 +37,7 @@ func mustApply(t testing.TB, ix index.VectorIndex, upserts []index.VectorChunk, 
 }
 
 // best returns the hit nearest to the first axis, and whether the graph found it.
-func best(t testing.TB, n *Native, exact bool) (index.Scored, bool) {
+func best(t testing.TB, n *native, exact bool) (index.Scored, bool) {
 	t.Helper()
 	q := index.VectorQuery{Vector: axis(0, 0).Vector, K: 3, Exact: exact}
 	hits, ok, err := n.nearest(t.Context(), q)
@@ -57,31 +57,31 @@ func best(t testing.TB, n *Native, exact bool) (index.Scored, bool) {
 func TestNativeOvertaken(t *testing.T) {
 	near, far := axis(7, 0), axis(7, 90)
 	for name, c := range map[string]struct {
-		change func(t *testing.T, n *Native)
+		change func(t *testing.T, n *native)
 		exact  bool
 		graph  bool // answers
 		found  bool // chunk 7, where it was
 	}{
-		"replaced": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{far}) }, false, true, true},
-		"deleted":  {func(t *testing.T, n *Native) { mustApply(t, n, nil, 7) }, false, true, true},
-		"zeroed": {func(t *testing.T, n *Native) {
+		"replaced": {func(t *testing.T, n *native) { mustApply(t, n, []index.VectorChunk{far}) }, false, true, true},
+		"deleted":  {func(t *testing.T, n *native) { mustApply(t, n, nil, 7) }, false, true, true},
+		"zeroed": {func(t *testing.T, n *native) {
 			mustApply(t, n, []index.VectorChunk{{ID: 7, Vector: make([]float32, nativeDim)}})
 		}, false, true, true},
-		"added":        {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{axis(8, 0)}) }, false, true, true},
-		"exact":        {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{far}) }, true, false, false},
-		"added, exact": {func(t *testing.T, n *Native) { mustApply(t, n, []index.VectorChunk{axis(8, 0)}) }, true, false, true},
-		"tidied": {func(t *testing.T, n *Native) {
+		"added":        {func(t *testing.T, n *native) { mustApply(t, n, []index.VectorChunk{axis(8, 0)}) }, false, true, true},
+		"exact":        {func(t *testing.T, n *native) { mustApply(t, n, []index.VectorChunk{far}) }, true, false, false},
+		"added, exact": {func(t *testing.T, n *native) { mustApply(t, n, []index.VectorChunk{axis(8, 0)}) }, true, false, true},
+		"tidied": {func(t *testing.T, n *native) {
 			mustApply(t, n, nil, 7)
 			if err := n.accel.Load().tidy(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}, false, false, false},
-		"freed": {func(t *testing.T, n *Native) {
+		"freed": {func(t *testing.T, n *native) {
 			mustApply(t, n, nil, 7)
 			n.accel.Load().annGraph.(*fakeGraph).freed.Add(1)
 		}, false, false, false},
-		"flushed": {func(t *testing.T, n *Native) { mustFlush(t, n) }, false, true, true},
-		"moved in memory": {func(t *testing.T, n *Native) {
+		"flushed": {func(t *testing.T, n *native) { mustFlush(t, n) }, false, true, true},
+		"moved in memory": {func(t *testing.T, n *native) {
 			mustApply(t, n, apart(rand.New(rand.NewPCG(3, 3)), 500, 20), 501, 502, 503, 504, 7)
 			mustFlush(t, n)
 		}, false, true, true},
@@ -119,7 +119,7 @@ func TestNativeNeverMissesBothVersions(t *testing.T) {
 }
 
 // moves moves chunks beside searches that know where they must be.
-func moves(t *testing.T, n *Native, rounds int) {
+func moves(t *testing.T, n *native, rounds int) {
 	mustApply(t, n, []index.VectorChunk{axis(7, 10)})
 	settle(t, n)
 	done := make(chan struct{})

@@ -28,7 +28,7 @@ func TestNativeSameCodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	flat := NewFlat(dim)
+	flat := newFlat(dim)
 	r := rand.New(rand.NewPCG(1, 2))
 	var chunks, moved []index.VectorChunk
 	for id := range uint64(n) {
@@ -46,7 +46,7 @@ func TestNativeSameCodes(t *testing.T) {
 	for _, batch := range [][]index.VectorChunk{chunks, moved} {
 		fill(t, ix, batch)
 		fill(t, flat, batch)
-		settle(t, ix.(*Native))
+		settle(t, ix.(*native))
 	}
 	for range 500 {
 		q := index.VectorQuery{Vector: chunks[r.IntN(n)].Vector, K: 10, Exact: true}
@@ -72,7 +72,7 @@ func TestNativeKeepsHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ix.Close()
-	native := ix.(*Native)
+	native := ix.(*native)
 	r := rand.New(rand.NewPCG(1, 2))
 	chunks := random(r, 0, n, dim)
 	fill(t, ix, chunks)

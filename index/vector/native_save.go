@@ -17,7 +17,7 @@ import (
 
 // saveDue reports whether enough has changed to write the graph. A quiet index with nothing to link
 // needs fewer changes.
-func (n *Native) saveDue(a *accelerator) bool {
+func (n *native) saveDue(a *accelerator) bool {
 	if n.opts.Dir == "" || !a.complete.Load() || time.Now().UnixNano() < n.saveAfter.Load() {
 		return false
 	}
@@ -29,7 +29,7 @@ func (n *Native) saveDue(a *accelerator) bool {
 }
 
 // noteChange records a change: the index is no longer quiet, until quietAfter has passed.
-func (n *Native) noteChange() {
+func (n *native) noteChange() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.quiet.Store(false)
@@ -43,7 +43,7 @@ func (n *Native) noteChange() {
 }
 
 // setQuiet marks the index as quiet.
-func (n *Native) setQuiet() {
+func (n *native) setQuiet() {
 	n.mu.Lock()
 	n.quiet.Store(true)
 	n.scheduleSave()
@@ -52,7 +52,7 @@ func (n *Native) setQuiet() {
 }
 
 // delaySaves suspends writing the graph for a while.
-func (n *Native) delaySaves(wait time.Duration) {
+func (n *native) delaySaves(wait time.Duration) {
 	n.saveAfter.Store(time.Now().Add(wait).UnixNano())
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -63,7 +63,7 @@ func (n *Native) delaySaves(wait time.Duration) {
 
 // scheduleSave wakes a quiet index once its graph may be written, as no later change may do so. The
 // caller holds mu.
-func (n *Native) scheduleSave() {
+func (n *native) scheduleSave() {
 	if wait := time.Until(time.Unix(0, n.saveAfter.Load())); wait > 0 && !n.closed {
 		n.quietTimer.Reset(wait)
 	}
@@ -71,7 +71,7 @@ func (n *Native) scheduleSave() {
 
 // unsavedChanges returns how many vectors differ between the index and the graph file, counting all
 // rows of segments that the file does not list.
-func (n *Native) unsavedChanges(a *accelerator) int {
+func (n *native) unsavedChanges(a *accelerator) int {
 	v, err := n.rows.current()
 	if err != nil {
 		return 0
@@ -90,7 +90,7 @@ func (n *Native) unsavedChanges(a *accelerator) int {
 
 // save writes a checkpoint. A failure to write only costs time after the next open, so it is
 // logged. An error is returned only if the graph itself is damaged.
-func (n *Native) save(ctx context.Context, a *accelerator) error {
+func (n *native) save(ctx context.Context, a *accelerator) error {
 	select {
 	case n.saving <- struct{}{}:
 	case <-ctx.Done():
@@ -110,7 +110,7 @@ func (n *Native) save(ctx context.Context, a *accelerator) error {
 }
 
 // writeGraph writes the files of the graph. The caller holds the token of saving.
-func (n *Native) writeGraph(ctx context.Context, a *accelerator) error {
+func (n *native) writeGraph(ctx context.Context, a *accelerator) error {
 	if needsTidy(a) {
 		if err := n.tidy(ctx, a); err != nil {
 			return err
@@ -153,7 +153,7 @@ func needsTidy(a *accelerator) bool {
 
 // writeCheckpoint makes a graph file the one in use. begun is the state of the index when the file
 // was begun.
-func (n *Native) writeCheckpoint(begun *storedView, next *savedState) error {
+func (n *native) writeCheckpoint(begun *storedView, next *savedState) error {
 	now, err := n.rows.current()
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (v *storedView) fingerprint(name string) []byte {
 }
 
 // saveOnClose writes a checkpoint before the index closes, if that saves more time than it takes.
-func (n *Native) saveOnClose() {
+func (n *native) saveOnClose() {
 	a := n.acquire()
 	if a == nil || n.opts.Dir == "" {
 		return
@@ -202,7 +202,7 @@ func (n *Native) saveOnClose() {
 
 // Compact implements [index.VectorIndex]. It compacts the rows and removes the graph's file if chunks
 // were deleted since it was written. The file is written again in the background.
-func (n *Native) Compact(ctx context.Context) error {
+func (n *native) Compact(ctx context.Context) error {
 	select { // first, as it would sweep away a file that is being written
 	case n.saving <- struct{}{}:
 	case <-ctx.Done():
@@ -221,7 +221,7 @@ func (n *Native) Compact(ctx context.Context) error {
 
 // dropStaleFile removes the graph file if it has deleted chunks. The caller holds the token of
 // saving.
-func (n *Native) dropStaleFile() error {
+func (n *native) dropStaleFile() error {
 	if a := n.acquire(); a != nil {
 		defer a.release()
 		if a.complete.Load() && a.saved.Load().deleted == a.Deleted() {
@@ -237,7 +237,7 @@ func (n *Native) dropStaleFile() error {
 }
 
 // discard removes the files of the graph. The caller holds the token of saving.
-func (n *Native) discard() error {
+func (n *native) discard() error {
 	if err := n.removeCheckpoint(); err != nil {
 		return fmt.Errorf("vector: remove graph: %w", err)
 	}

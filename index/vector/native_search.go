@@ -17,7 +17,7 @@ import (
 const scanShare = 16
 
 // Search implements [index.VectorIndex].
-func (n *Native) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
+func (n *native) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
 	if hits, ok, err := n.nearest(ctx, q); ok || err != nil {
 		return hits, err
 	}
@@ -25,7 +25,7 @@ func (n *Native) Search(ctx context.Context, q index.VectorQuery) ([]index.Score
 }
 
 // nearest searches with the graph. It returns false if all rows must be compared.
-func (n *Native) nearest(ctx context.Context, q index.VectorQuery) ([]index.Scored, bool, error) {
+func (n *native) nearest(ctx context.Context, q index.VectorQuery) ([]index.Scored, bool, error) {
 	if q.Only != nil {
 		return nil, false, nil // few chunks, which are compared one by one
 	}

@@ -27,18 +27,18 @@ func tiny(dir string, fsys atomicfile.FS, i *ills) Options {
 	return o
 }
 
-func openTiny(t testing.TB, o Options) *Native {
+func openTiny(t testing.TB, o Options) *native {
 	t.Helper()
 	ix, err := New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = ix.Close() })
-	return ix.(*Native)
+	return ix.(*native)
 }
 
 // settle waits until the graph of an index answers and nothing is left to do.
-func settle(t testing.TB, n *Native) {
+func settle(t testing.TB, n *native) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Microsecond) {
 		n.wake() // as the next batch does: that a graph may be saved again comes with time
@@ -84,7 +84,7 @@ func TestNative(t *testing.T) {
 func TestNativeAnswers(t *testing.T) {
 	i := new(ills)
 	r := rand.New(rand.NewPCG(1, 1))
-	n, flat := openTiny(t, tiny("/leg", faultfs.New(), i)), NewFlat(nativeDim)
+	n, flat := openTiny(t, tiny("/leg", faultfs.New(), i)), newFlat(nativeDim)
 	chunks := random(r, 0, 500, nativeDim)
 	fill(t, n, chunks)
 	fill(t, flat, chunks)

@@ -16,7 +16,7 @@ const (
 
 // Recall returns recall@10, within 0..1, of searches for up to 50 stored vectors, spread evenly,
 // against the exact scan. A hit as near as the tenth exact one counts. An empty index has recall 1.
-func (c *Coder) Recall(ctx context.Context) (float64, error) {
+func (c *coder) Recall(ctx context.Context) (float64, error) {
 	state := c.flat.state.Load()
 	if state == nil {
 		return 0, index.ErrClosed

@@ -21,8 +21,8 @@ const DefaultFlushChanges = 1000
 
 var _ index.VectorIndex = (*Stored)(nil)
 
-// Stored is a vector index that compares the query with every vector, as [Flat] does, and stores
-// the vectors in files. Its scores are bit-identical to those of a Flat. Rows are read from mapped
+// Stored is a vector index that compares the query with every vector, as [flat] does, and stores
+// the vectors in files. Its scores are bit-identical to those of [flat]. Rows are read from mapped
 // files, so they take only memory that the system can reclaim.
 //
 // Changes are in memory at first and can be found at once. When enough are pending, and on Flush,

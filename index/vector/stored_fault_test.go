@@ -41,11 +41,11 @@ func script() (steps []step) {
 }
 
 // models returns what an index in memory finds after each number of steps.
-func models(t *testing.T, steps []step) []*Flat {
+func models(t *testing.T, steps []step) []*flat {
 	t.Helper()
-	out := make([]*Flat, len(steps)+1)
+	out := make([]*flat, len(steps)+1)
 	for n := range out {
-		out[n] = NewFlat(faultDim)
+		out[n] = newFlat(faultDim)
 		for i, s := range steps[:n] {
 			if err := out[n].Apply(t.Context(), uint64(i+1), s.upserts, s.deletes); err != nil {
 				t.Fatal(err)
@@ -91,7 +91,7 @@ func openFault(t *testing.T, fsys *faultfs.FS) *Stored {
 }
 
 // same compares every answer of an index with that of a model, bit for bit.
-func same(t *testing.T, s *Stored, want *Flat) error {
+func same(t *testing.T, s *Stored, want *flat) error {
 	t.Helper()
 	probes := random(rand.New(rand.NewPCG(3, 4)), 0, 3, faultDim)
 	for _, p := range probes {
@@ -117,7 +117,7 @@ func same(t *testing.T, s *Stored, want *Flat) error {
 }
 
 // mustSame is same for an index that has to answer.
-func mustSame(t *testing.T, s *Stored, want *Flat) {
+func mustSame(t *testing.T, s *Stored, want *flat) {
 	t.Helper()
 	if err := same(t, s, want); err != nil {
 		t.Fatal(err)
@@ -251,7 +251,7 @@ func TestLyingDisk(t *testing.T) {
 
 // damaged checks a directory in which something is wrong: the index finds out, or
 // answers right. Once it has found out, the next open starts afresh.
-func damaged(t *testing.T, fsys *faultfs.FS, want []*Flat) (harmless bool) {
+func damaged(t *testing.T, fsys *faultfs.FS, want []*flat) (harmless bool) {
 	t.Helper()
 	s := openFault(t, fsys)
 	if s.Recovered() != "" && s.Cursor() != 0 {

@@ -44,7 +44,7 @@ func TestStoredIsFlat(t *testing.T) {
 	const dim, rounds = 21, 30
 	dir := t.TempDir()
 	r := rand.New(rand.NewPCG(1, 1))
-	flat, stored := NewFlat(dim), mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushChanges: 100})
+	flat, stored := newFlat(dim), mustOpen(t, Options{Dir: dir, Dimensions: dim, FlushChanges: 100})
 	for round := range rounds {
 		chunks := random(r, r.Uint64N(800), 90, dim)
 		gone := []uint64{r.Uint64N(900), r.Uint64N(900), r.Uint64N(900)}

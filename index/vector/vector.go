@@ -52,7 +52,7 @@ type Options struct {
 	quietAfter, savePause                    time.Duration
 }
 
-// New opens an index. With a directory it is a [Native] or [Stored] with the data stored there. If
+// New opens an index. With a directory it is a [native] or [Stored] with the data stored there. If
 // that is torn or damaged, or of another embedder, dimension, format or store, it is removed: the
 // index is empty, Cursor is 0, and [Stored.Recovered] returns the reason. Options out of range are
 // errors that match [ragctx.ErrInvalid].
@@ -80,7 +80,7 @@ func New(o Options) (index.VectorIndex, error) {
 // openExact opens an index that compares with all vectors.
 func openExact(o Options) (exactIndex, error) {
 	if o.Dir == "" {
-		return NewFlat(o.Dimensions), nil
+		return newFlat(o.Dimensions), nil
 	}
 	return openStored(o)
 }

@@ -21,7 +21,7 @@ func BenchmarkSearch(b *testing.B) {
 			}
 		})
 	}
-	for _, ef := range []int{20, 64, DefaultEf(10)} {
+	for _, ef := range []int{20, 64, defaultEf(10)} {
 		run(fmt.Sprintf("ef=%d", ef), Query{K: 10, Ef: ef})
 	}
 	for _, of := range []uint64{1, 2, 10, 100} {

@@ -357,7 +357,7 @@ func TestFirstUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if st := h.Stats(); st.Live != g.Stats().Live || h.Degree() != 0 {
+	if st := h.Stats(); st.Live != g.Stats().Live || h.degree() != 0 {
 		t.Errorf("%+v", st)
 	}
 	ended, end := context.WithCancel(t.Context())

@@ -170,9 +170,9 @@ func (g *Graph) Stats() (st Stats) {
 	return st
 }
 
-// Degree returns the average length of the lists at level 0. It reads all lists. It returns 0 until
+// degree returns the average length of the lists at level 0. It reads all lists. It returns 0 until
 // the file that the graph was read from is verified.
-func (g *Graph) Degree() (degree float64) {
+func (g *Graph) degree() (degree float64) {
 	if g.unverified.Load() != nil {
 		return 0
 	}

@@ -32,17 +32,17 @@ const (
 	minRescore = 16
 )
 
-// DefaultEf returns the pool size of a walk when k results are wanted. It finds .989 (of 167,000
+// defaultEf returns the pool size of a walk when k results are wanted. It finds .989 (of 167,000
 // passages) to .998 (of 60,000 sentences) of the 10 nearest, and the same shares of the nearest
 // one, 30 and 100. A search for 10 takes 110 to 200 µs.
-func DefaultEf(k int) int { return 220 + 3*k }
+func defaultEf(k int) int { return 220 + 3*k }
 
 // walk fills best from the graph and the waiting slots. It returns false if a scan turns out to be
 // cheaper, or if it finds fewer than K results.
 func (f *finder) walk(nodes int) bool {
 	ef := max(f.query.Ef, f.query.K)
 	if f.query.Ef <= 0 {
-		ef = DefaultEf(f.query.K)
+		ef = defaultEf(f.query.K)
 	}
 	budget := int(f.g.tuning.visitShare * float64(nodes))
 	if ef > budget {

@@ -13,7 +13,7 @@ type Query struct {
 	Unit []float32 // the query vector; same requirements as in [Graph.Put]
 	K    int       // number of results wanted
 
-	// Ef is the pool size of the walk, at least K. 0 means [DefaultEf] of K.
+	// Ef is the pool size of the walk, at least K. 0 means [defaultEf] of K.
 	Ef int
 
 	// Accept filters results by id; nil accepts all. The searching goroutine calls it during the
