@@ -97,15 +97,11 @@ func properName(m *match) bool {
 	if m.to < len(m.t.fold) && m.t.fold[m.to] == '\'' {
 		return false
 	}
-	if noNames[m.head()] || pointing[m.head()] || notPeople[m.head()] || subjects[m.head()] || notActors[m.head()] {
+	if noNames[m.head()] || pointing[m.head()] || notPeople[m.head()] || subjects[m.head()] {
 		return false
 	}
 	return m.properWords(m.vFrom, m.vTo)
 }
-
-var notActors = wordSet(`javascript docker kubernetes git github postgres react vue angular redis nginx terraform
-	node linux windows excel chatgpt openai google
-	he she they i we who which what everyone nobody someone somebody one both all then now also today yesterday tomorrow yes no well ok so`)
 
 // nameAfterRelative requires a name after the word for a relative.
 func nameAfterRelative(m *match) bool {
@@ -140,28 +136,16 @@ func capitalOrDigit(m *match) bool {
 	return m.time != nil || strings.IndexFunc(m.value, func(r rune) bool { return unicode.IsDigit(r) || unicode.IsUpper(r) }) >= 0
 }
 
-var livable = all(notFor, not(`fear|hope|peace|the (?:past|future|moment|present|now|same|wrong|middle of a|first|`+
-	`second)|a (?:world|dream|society|bubble|place of|different|constant|time|state|rush|hurry|good|bad|bit|few|way)|`+
-	`society|denial|harmony|sin|pain|constant|order|case|terms|general|particular|scratch|work\b|google|an? `+
-	`(?:online|pdf|book)|my (?:head|mind|perspective|point|experience|understanding|side)|home\b|least|all\b|`+
-	`here\b|there\b|today|time to time|an article|work`))
+var livable = all(notFor, not(`fear|a (?:world|dream|society|bubble|place of|different|constant|time|state|rush|`+
+	`hurry|good|bad|bit|few|way)`))
 
 var homes = regexp.MustCompile(`^(?:a|an|our|my|the) (?:[a-z-]+ ){0,3}?(?:flat|apartment|house|city|town|village|` +
 	`country|place|farm|suburbs?|countryside|coast|neighbou?rhood|island|studio|condo|north|south|east|west)`)
 
 // movedHome requires a place, because "we moved to" is more often about a tool.
 func movedHome(m *match) bool {
-	if !livable(m) || homes.MatchString(m.foldedValue()) && !strings.HasPrefix(m.foldedValue(), "the next") {
-		return homes.MatchString(m.foldedValue()) && !strings.HasPrefix(m.foldedValue(), "the next")
-	}
-	w := m.head()
-	if knownPlaces[w] {
-		return true
-	}
-	if m.t.first(m.at, m.to)[0] == 'w' || technical.MatchString(m.foldedValue()) {
-		return false
-	}
-	return m.t.capital(m.vFrom)
+	v := m.foldedValue()
+	return livable(m) && !technical.MatchString(v) && (m.t.capital(m.vFrom) || m.t.careless || homes.MatchString(v))
 }
 
 var technical = regexp.MustCompile(`\b(?:typescript|javascript|python|rust|go|golang|java|kotlin|swift|react|vue|` +
@@ -169,113 +153,57 @@ var technical = regexp.MustCompile(`\b(?:typescript|javascript|python|rust|go|go
 	`windows|mac|macos|arch|fedora|ubuntu|debian|nixos|vim|neovim|emacs|vscode|vs code|helix|zed|aws|azure|gcp|` +
 	`heroku|vercel|netlify|notion|slack|obsidian|firefox|chrome|brave|iphone|android|ios|pixel)\b`)
 
-// knownPlaces holds the first words of places that people move to.
-var knownPlaces = wordSet(`berlin hamburg munich muenchen cologne frankfurt leipzig dresden stuttgart vienna
-	zurich zuerich geneva bern basel paris lyon marseille toulouse nice nantes bordeaux lille
-	london manchester leeds bristol edinburgh glasgow dublin cork cardiff belfast amsterdam rotterdam utrecht
-	brussels antwerp ghent madrid barcelona valencia seville malaga bilbao lisbon porto rome milan
-	turin naples florence bologna athens istanbul ankara warsaw krakow prague budapest bucharest sofia belgrade
-	zagreb ljubljana copenhagen stockholm oslo bergen helsinki tallinn riga vilnius reykjavik
-	moscow kyiv kiev tokyo osaka kyoto seoul beijing shanghai singapore bangkok hanoi jakarta manila delhi mumbai
-	bangalore bengaluru dubai cairo lagos nairobi accra johannesburg sydney melbourne
-	auckland toronto montreal vancouver ottawa chicago boston seattle portland denver austin dallas houston
-	phoenix atlanta miami philadelphia nyc brooklyn mexico bogota lima santiago buenos rio sao
-	germany france spain portugal italy austria switzerland england scotland ireland wales poland sweden norway
-	denmark finland iceland greece turkey japan china korea india canada australia brazil
-	argentina chile colombia peru usa us uk california texas florida oregon colorado ohio vermont bavaria
-	catalonia tuscany netherlands belgium romania croatia estonia thailand vietnam philippines`)
-
 var (
-	notDoing = all(notFor, not(`free|the (?:same|moment|task|code|file|project|following|first|next|problem|`+
-		`bug|issue|idea)|night|nights|home|weekends|scratch|least|all\b|most|half|it|once|well|expected|data\b|`+
-		`files|numbers|code\b|intended|json|an? (?:script|function|file|dataset|project|problem|list|bug|class|`+
-		`few)|(?:two|three|several|multiple) |progress`))
-	notFor = not(`the (?:moment|same|past|future|end|way|wrong|error|code|following|first|second|next)|your|` +
-		`you\b|this|that|it\b|here|here$|there|all of|making sure|my code|getting the|how to|why\b|whether|what\b`)
-	notWorkingNow = not(`(?:reading|watching|using|playing) (?:it|at|this|that|page|because)|working`)
-	otherThing    = not(`(?:it|this|that|which|what|who|one|he|she|they|there|these|those|here|everything|and|but|so|i|you|if|my)\b`)
-	otherThing2   = func(m *match) bool {
+	notDoing = all(notFor, not(`free|night`))
+	notFor   = not(`the (?:moment|same|past|future|end|way|wrong|error|code|following|first|second|next)|` +
+		`your|you\b|this|that|it\b|here\b|there\b`)
+	otherThing = func(m *match) bool {
 		s := strings.ToLower(m.words("s"))
 		first, rest, _ := strings.Cut(s, " ")
 		return !pointing[first] && !askers[first] && first != "he" && first != "she" && first != "they" &&
 			first != "i" && first != "we" && first != "i'm" && rest != "thing"
 	}
-	likes = all(taste, not(`to (?:see|know|think|hear|ask|say|make sure|be able|have|thank|understand|start|add|`+
-		`get|learn more)\b|being able`))
-	taste = all(notMade, ownWords, not(`(?:the|my) (?:idea|suggestion|answer|way|fact|sound|look|approach|plan|`+
+	taste = all(ownWords, not(`(?:the|my) (?:idea|suggestion|answer|way|fact|sound|look|approach|plan|`+
 		`first|second|third|last|next|previous|result|results|response|tone|draft|version|title|name|option|new|`+
-		`part|paragraph|one|ones|concept|output|format|structure|design|layout|wording|thought)\b|`+
-		`the (?:energy|support|help|vibes?|atmosphere|feeling|colou?rs?|details?|peace|views?|smell|concept|`+
-		`passion|detailed|additional|effort|feedback|advice|tips|insights?|information|explanation|`+
-		`breakdown)\b|that|this|it\b|its\b|how|when|where|what|who|why|seeing (?:you|your)|hearing|talking `+
-		`to you|chatting with you|your|you\b|so much|one\b|both\b|all of|option|not\b|to say|to (?:ask|`+
-		`admit|bother|interrupt|break|think|see you|wait)|either|anything|something|nothing|`+
-		`everything|him|her\b|them|me\b|us\b|each other|a lot|the most|more|most|best|working `+
-		`with you|dans|as\b|if\b|bei|of course|by\b|with\b`))
-	notMade = not(`(?:a|an|some) (?:good|great|nice|better|different|clean|simple|second|quick|short) (?:idea|` +
-		`answer|plan|suggestion|option|one|explanation|challenge)`)
-	tool = all(notFor, specificAfterVerb, not(`the |(?:the|a|an|this|that|these|two|some|following|to|my) `+
-		`?(?:following|same|code|function|script|loop|class|method|word|phrase|term|approach|formula|it|command|`+
-		`below|above|variable|library called)?\b.{0,1}(?:$|code|function|following)|to (?:be|think|have)`))
+		`part|paragraph|one|ones|concept|output|format|structure|design|layout|wording|thought)\b|the (?:energy|`+
+		`support|help|vibes?|atmosphere|feeling|colou?rs?|details?|peace|views?|smell|concept|passion|detailed|`+
+		`additional|effort|feedback|advice|tips|insights?|information|explanation|breakdown)\b|hearing|both\b|`+
+		`not\b|bei`))
+	tool  = all(notFor, specificAfterVerb, not(`the `))
 	habit = func(m *match) bool {
 		return !habitless.MatchString(m.foldedValue()) && !habitPast(m) && ownWords(m) &&
 			(m.t.fold[m.at+1] == ' ' || m.t.first(m.at, m.to) == "we" || strings.HasSuffix(m.head(), "ing"))
 	}
-	order = all(notPraise, not(`mind|again|been|had|seen|heard|thought|knew|wanted|happy|glad|fun|good|nice|`+
-		`a |an |the |wondered|felt|had|was|were|did|said|is\b|are\b|liked|loved|enjoyed|worked|got\b|have been|`+
-		`happens|in my|believed|dreamed|hated|been|too|ending|open|on time|there for|great|remember|know\b|`+
-		`want\b|looking|trying|learning|growing|here for|stop\b|give up|underestimate|forget\b|easy|tried|`+
-		`used to|done|found|made|took|went|came|gets|works|a pleasure|interesting|welcome|amazing|`+
-		`inspiring|(?:lose|quit|give|let|doubt|settle|stop)\b(?:$| up\b|.{0,30}(?:your|dream|faith|`+
-		`hope|go\b))|by |here|there|so |in |at |on my|my|be (?:there|here|proud|grateful|`+
-		`yourself)|remember (?:that|to|why|you)`))
-	fromNow = all(whenever, not(`(?:it|the|things|he|she|they|this|that|there|everything|life|my life|all)\b|`+
-		`cars|people|(?:i|we) (?:get|got|have|try|see|feel|am|was|think)\b`))
+	order = all(notPraise, not(`mind|again|happy|fun|good|a |the |have been|there for|great|give up|forget\b|`+
+		`(?:lose|quit|give|let|doubt|settle|stop)\b(?:$| up\b|.{0,30}(?:your|dream|faith|hope|go\b))|by |here|`+
+		`there|in `))
+	fromNow    = all(whenever, not(`(?:it|the|things|he|she|they|this|that|there|everything|life|my life|all)\b`))
 	imperative = func(m *match) bool {
 		w := m.head()
-		return !pronouns[w] && !strings.HasSuffix(w, "ing") && !pastVerb(w) && w != "is" && w != "the" && w != "a" &&
-			w != "my" && w != "cars" && !knownPlaces[w] && verbLike[w]
+		return verbLike[w] && !pastVerb(w)
 	}
-	pronouns = wordSet("i we he she it they this that there things which who what how why when where people " +
-		"everything nobody i'm i'll we'll you're it's if and but or so in at for with by as to of")
 	verbLike = wordSet(`use answer reply respond call write keep avoid show give add include don't dont do always
 		never only please speak stop skip say send put make run check format quote cite prefer
 		start end begin ask tell remind mention round sort list display convert translate spell sign treat address
 		assume ignore limit leave name save store test commit document log explain suggest
 		be stick follow just no let return print wrap indent mark label summarize summarise order deliver book pay
 		set try talk offer look focus refer provide present render exclude omit drop`)
-	plan = all(func(m *match) bool { return m.vTo-m.vFrom >= 6 }, not(`(?:go )?(?:to )?(?:bed|sleep|try|ask|need|`+
-		`assume|test|check|paste|share|send you|show|say|be honest|tell|give (?:you|it|that|this)|let you|let's|`+
-		`think|look into|see if|take a look|take a break|do (?:that|this|it|so)|have to|keep|start by|start `+
-		`with|make sure|use (?:it|this|that|your)|get back|be (?:back|right|there for|fine|ok|okay|able|`+
-		`sure|using|doing|honest|happy|busy|late|alone|asked)|follow|stick|go with|go ahead|go ahead `+
-		`and|go over|explain|provide|create a (?:function|script|class)|implement|write (?:a|the|`+
-		`some) (?:function|script|code|test|query|regex|sql|email|letter|program|class|short|`+
-		`quick)|fix|debug|understand|know\b|learn how|figure|find out|continue|move on|`+
-		`work on (?:it|this|that)|incorporate|include|add (?:it|this|that|these|them)|`+
-		`focus on|add\b|review|update you|leave it|wait|rest|you|that|so|it|this|`+
-		`hear|these|those|make it|make this|help|improve|ensure|your|regret|`+
-		`miss|lose|cry|die|kill|trust|believe|all the best|for the best|be\b.{0,6}$)\b`))
-	plan2 = all(plan, not(`to |how|making|getting (?:it|the)|my (?:next|code|resume|cv|essay|script|first|main|`+
-		`current)|if|whether|using|adding|ways|some (?:help|advice|tips|ideas|inspiration)|advice|tips|help|ideas|`+
-		`something|what|where|good|forward|improving|creating a (?:function|script)|implementing|optimizing|`+
-		`understanding|this|that|different|new ways|more|making|learning how|integrating|refactoring|`+
-		`a (?:function|script|bug|problem|task|way|few|good|project|problem|personal)|an? (?:essay|`+
-		`python|react|web|new)|switching between`))
+	plan = all(func(m *match) bool { return m.vTo-m.vFrom >= 6 }, not(`(?:go )?(?:to )?(?:try|ask|need|check|`+
+		`paste|share|show|tell|give (?:you|it|that|this)|let you|look into|keep|make sure|use (?:it|this|that|`+
+		`your)|be (?:back|right|there for|fine|ok|okay|able|sure|using|doing|honest|happy|busy|late|alone|asked)|`+
+		`implement|continue|focus on|add\b|you|that|so|it|this|make it|make this|improve|your)\b`))
 	toCome = func(m *match) bool {
 		return m.time != nil && (m.time.AheadFrom.After(m.today()) || m.time.AheadFrom.IsZero() &&
-			m.time.AheadTo.After(m.today())) && plan(m) && !transient.MatchString(string(m.t.fold[m.at:m.to]))
+			m.time.AheadTo.After(m.today())) && plan(m) && !passingMood.MatchString(string(m.t.fold[m.at:m.to]))
 	}
 	eventful = all(notFor, not(`(?:got|started|finished|completed|received|joined|closed|signed|met|published|`+
 		`visited|celebrated|submitted|landed|ran|failed|won|broke)\b.{0,40}\b(?:step|error|message|server|script|`+
 		`code|command|build|section|exercise|chat|conversation|answer|response|exception|query|page|tests?|`+
-		`function|app)\b|(?:met|joined|signed|visited|celebrated|submitted|launched|released|published|`+
-		`performed|attended|been) (?:it|the same|you|this|that)|(?:launched|released|published|`+
-		`volunteered|performed|proposed|competed|attended|visited|celebrated)$`))
-	lastingEvent = not(`(?:was|were|had|got) (?:a |so |really |very |pretty |quite |too )*(?:nice|great|good|bad|` +
-		`boring|fun|awesome|amazing|terrible|awful|cold|hot|warm|rainy|sunny|long|lovely|okay|fine|hard|slow|busy|` +
-		`tough|crazy|weird|funny|interesting|incredible|fantastic|wonderful|cool|beautiful)`)
-	ailment = func(m *match) bool {
+		`function|app)\b|(?:met|joined|signed|visited|celebrated|submitted|launched|released|published|performed|`+
+		`attended|been) (?:it|the same|you|this|that)|(?:launched|released|published|volunteered|performed|`+
+		`proposed|competed|attended|visited|celebrated)$`))
+	lastingEvent = not(`(?:was|were|had|got) (?:a |so |really |very |pretty |quite |too )*(?:nice|great)`)
+	ailment      = func(m *match) bool {
 		return ills.MatchString(m.foldedValue()) || strings.Contains(m.rule.rx.FindString(string(m.t.fold[m.at:m.to])),
 			"llergic") && !jokes[m.head()]
 	}
@@ -293,47 +221,32 @@ var (
 		`carbs|red meat|lamb|tofu|tomatoes|raw|fried|fast food|sweets|chocolate|soda|cilantro|shrimp|animal|` +
 		`processed|breakfast|bananas?|citrus|strawberries|cigarettes)\b`)
 	wholeWord = func(m *match) bool {
-		rest := m.t.fold[m.vFrom:min(m.s.to, m.vTo+20)]
-		return !strings.HasPrefix(string(rest), "single-") &&
-			!regexp.MustCompile(`^(?:single|blind|adopted|engaged|christian|bi)\s+(?:to|out|step|in|by|the|a)\b`).Match(rest)
+		return !strings.HasPrefix(string(m.t.fold[m.vFrom:m.s.to]), "single-")
 	}
-	wholeAnswers = func(m *match) bool {
-		return !regexp.MustCompile(`(?:answers|examples|reports|outputs|recipes|explanations|summaries|` +
-			`samples)\s+(?:to|for|from|about|on|of|fast|here|based|and can|quickly|soon)\b`).MatchString(m.foldedValue())
-	}
-	noProcess = not(` ?(?:a|an|one|two) (?:child|parent|sibling|baby|twin) (?:process|class|component|node|element|` +
-		`of|steps|issue|problem|question)`)
-	withName = func(m *match) bool {
+	noProcess = not(` ?(?:a|an|one|two) (?:child|parent|sibling|baby|twin) process`)
+	withName  = func(m *match) bool {
 		return !pointing[m.head()] && (m.t.capital(m.vFrom) || strings.HasPrefix(m.foldedValue(), "my ") && len(m.value) < 60)
 	}
-	settled = all(longEnough, not(`(?:[a-z]+ (?:it|this|that|them|these)\b|keep [a-z]+in[g']|(?:not )?keep `+
-		`(?:it|this|that|up|on|in|pushing|working|going)|option|the (?:first|second|third|last|former|latter|one|`+
-		`ones|next|other|flow)|number|it\b|that|this|your|you\b|one\b|both\b|a name yet|ask|them|these|step|`+
-		`plan [ab]|\d|to ask|try (?:it|this|that)|use (?:it|this|that|your|the (?:following|first|second))|`+
-		`to (?:ask|try|use) (?:you|it|this|that)|move on|keep (?:going|it|this|in)|start with|build `+
-		`(?:it|this|a (?:function|script|class))|not$|so\b|go (?:with|ahead))`))
+	settled = all(longEnough, not(`(?:[a-z]+ (?:it|this|that|them|these)\b|keep [a-z]+in[g']|(?:not )?keep (?:it|`+
+		`this|that|up|on|in|pushing|working|going)|the (?:first|second|third|last|former|latter|one|ones|next|`+
+		`other|flow)|ask|move on|go (?:with|ahead))`))
 	longEnough = func(m *match) bool {
 		return m.vTo-m.vFrom >= 6 && !pointing[m.head()] &&
-			!regexp.MustCompile(`^(?:option|simple|easy|hard|clear|solved|fixed|yours|mine|unclear|final|made|`+
-				`difficult|still|step)\b`).MatchString(m.foldedValue())
+			!regexp.MustCompile(`^(?:option|simple|solved)\b`).MatchString(m.foldedValue())
 	}
-	switched = all(longEnoughShort, not(`(?:the (?:next|other|following|first|second|end|top|bottom|left|`+
-		`right|same)|next|another|it\b|this|that|on\b|a different|other|\d+$|see|do|be\b|your|make|get|work|use\b|add)`))
+	switched = all(longEnoughShort, not(`(?:the (?:next|other|following|first|second|end|top|bottom|left|right|`+
+		`same)|\d+$)`))
 	longEnoughShort = func(m *match) bool { return m.vTo-m.vFrom >= 2 && !pointing[m.head()] }
-	newName         = all(not(`(?:by|from|in|when|with|on|at|twice|once|after|before|every|again|during|for|as|the|`+
-		`an|a|correctly|automatically|because|only|if|to)\b`), func(m *match) bool { return len(m.t.words(m.vFrom, m.vTo)) <= 5 })
-	dated = func(m *match) bool {
+	newName         = all(not(`(?:by|twice)\b`), func(m *match) bool { return len(m.t.words(m.vFrom, m.vTo)) <= 5 })
+	dated           = func(m *match) bool {
 		return m.time != nil && !m.time.AheadFrom.IsZero() && !m.time.AheadFrom.Before(m.today()) ||
 			(m.words("a") == "deadline" || m.words("a") == "due date") && specificAfterVerb(m)
 	}
-	transient = regexp.MustCompile(`\b(?:tired|sleepy|hungry|busy|bored|sick|nice weather|the weather|rain|excited|` +
-		`nervous|stressed|feeling|fine)\b`)
-	habitless = regexp.MustCompile(`^(?:really |just )?(?:(?:always|never|usually|normally|often|sometimes|rarely|` +
-		`mostly) )?(?:get (?:this|that|an? |the |it|stuck|errors?|lost|confused|nervous|so|into|better|back|wrong)|` +
-		`got|getting|forget|see|saw|have (?:trouble|to|this|been)|had|hear|know|knew|said|thought|think|heard|` +
-		`say|want(?:ed)?|wonder|mean|met|understood|understand|did|been|was|tried|tell|feel|felt|seem|` +
-		`believed?|am|like your|would|will|could|can|should|find myself|love|remember|loved|trust|need|` +
-		`struggle|end up|run into|give up|look forward|enjoy your|appreciate|hope|wish|do|a)\b`)
+	passingMood = regexp.MustCompile(`\b(?:feeling|excited|nervous|stressed|tired|busy|fine)\b`)
+	habitless   = regexp.MustCompile(`^(?:really |just )?(?:(?:always|never|usually|normally|often|sometimes|` +
+		`rarely|mostly) )?(?:get (?:this|that|an? |the |it|stuck|errors?|lost|confused|nervous|so|into|better|` +
+		`back|wrong)|got|see|have (?:trouble|to|this|been)|knew|said|want(?:ed)?|feel|like your|could|love|need|` +
+		`look forward)\b`)
 )
 
 func habitPast(m *match) bool {
@@ -365,16 +278,11 @@ func isSpecific(v string) bool {
 }
 
 var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|` +
-	`completely|totally|kind of|almost|all) )*(?:down|up|broken|slow|fast|nice|great|good|bad|fine|ok|okay|working|` +
-	`failing|crashing|missing|empty|wrong|right|correct|done|ready|running|stuck|full|huge|small|big|weird|` +
-	`messy|mess|clean|key|crucial|important|essential|vital|perfect|accessible|secure|different|the same|` +
-	`optimi[sz]ed|responsive|visiting|` +
-	`ugly|unclear|clear|simple|complex|complicated|hard|easy|problem|issue|question|bug|error|restart|going|` +
-	`getting|giving|returning|throwing|showing|not|one|only|same|following|supposed|able|because|more|most|` +
-	`less|what|where|how|why|in (?:a |an )?(?:bad|good|progress|trouble|state|mess|order|sync|danger)|` +
-	`on (?:fire|track|hold|the way|top)|at risk|to (?:go|be|do|get|have|make|wait|start|see|use|add|` +
-	`find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|try)|lot|few|some|any|` +
-	`no (?:idea|time|clue)|fun|trouble|time|been|had|made|never|always|yet|to|good|your)\b`)
+	`completely|totally|kind of|almost|all) )*(?:down|broken|slow|nice|great|good|fine|ok|wrong|full|small|` +
+	`big|key|important|essential|different|easy|problem|restart|going|not|same|more|in (?:a |an )?(?:bad|` +
+	`good|progress|trouble|state|mess|order|sync|danger)|on (?:fire|track|hold|the way|top)|to (?:go|be|do|` +
+	`get|have|make|wait|start|see|use|add|find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|` +
+	`try)|lot|been|had|always|to)\b`)
 
 // specific requires a specific value that is not a passing state.
 func specific(m *match) bool {
@@ -389,13 +297,9 @@ var digits = regexp.MustCompile(`\d`)
 
 // specificAfterVerb is solid for a value after a verb.
 func specificAfterVerb(m *match) bool {
-	return !passing.MatchString(m.foldedValue()) && !notes.MatchString(m.foldedValue()) &&
+	return !passing.MatchString(m.foldedValue()) &&
 		(isSpecific(m.value) || m.t.careless && (digits.MatchString(m.foldedValue()) || technical.MatchString(m.foldedValue())))
 }
-
-var notes = regexp.MustCompile(`^(?:the (?:same|following|code|function|first|second|new|current|above|below)|an? ` +
-	`(?:error|exception|issue|problem|bug|question|few|lot|new|meeting|call|look|good|bad)\b|it\b|this|that|\d+ ` +
-	`(?:bugs?|errors?|problems?|questions?|issues?|options?|minutes?))`)
 
 // specificOrContainer requires a place: a specific one, or a container.
 func specificOrContainer(m *match) bool {
@@ -421,20 +325,14 @@ var ownNouns = regexp.MustCompile(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address
 	`bedtime|wake-?up time|routine|coffee order|order|ring size|skin type|hair type|dosha|` +
 	`blood type|mother tongue|pronouns|alma mater|supervisor's name)$`)
 
-var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|questions|problem|problems|issue|issues|guess|point|concern|` +
-	`concerns|idea|ideas|thought|thoughts|understanding|bad|code|script|function|error|query|message|request|` +
-	`answer|opinion|worry|fear|assumption|mistake|thinking|day|week|head|brain|life|result|results|output|` +
-	`input|table|file|task|tasks|` +
-	`mind|heart|advice|suggestion|feeling|impression|hope|wish|intention|reason|expectation|expectations|friend|` +
-	`favou?rite|goal|plan|turn|fault|attempt|attempts|approach|issue is|main concern|essay|assignment|homework|` +
-	`resume|data|dataframe|list|array|program|test|tests|exam|deadline|flight|name|computer's|words|prompt|` +
-	`problem here|current code|only)$`)
+var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|guess|code|week|head|brain|impression|favou?rite|goal|plan|` +
+	`deadline|name)$`)
 
 // possession requires a possession or attribute that describes the person.
 func possession(m *match) bool {
 	a := strings.ToLower(m.words("a"))
 	if noOwn.MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") ||
-		passing.MatchString(m.foldedValue()) || transient.MatchString(m.foldedValue()) {
+		passing.MatchString(m.foldedValue()) {
 		return false
 	}
 	return ownNouns.MatchString(a) || isSpecific(firstWords(m.value, 3)) && !relatives.MatchString(a)
@@ -455,18 +353,10 @@ var (
 		`buddhist|catholic|jew|atheist|hobbyist|collector|athlete|designer|product manager|` +
 		`tech lead|team lead|data scientist|novice|senior|junior|sophomore|freshman|head ` +
 		`of [a-z]+|director of [a-z]+|vp of [a-z]+|lead)s?\b`)
-	noTrades = regexp.MustCompile(`^(?:bit|little|lot|huge fan|big fan|fan|wreck|idiot|mess|big believer|believer|` +
-		`loser|failure|goner|big|huge|long|few|couple|while|week|day|month|hour|minute|tad|sucker|one|only one|` +
-		`same|other|disaster|monster|better|different|former|year behind|step|newer|never|matter|firm believer|` +
-		`chapter|winner|member of the jury|burden|person who|someone who|kind of|sort of|lover|follower)\b`)
 )
 
 // profession requires a value that begins with an occupation.
 func profession(m *match) bool {
-	v := m.foldedValue()
-	if noTrades.MatchString(v) {
-		return false
-	}
 	ws := m.t.words(m.vFrom, m.vTo)
 	if len(ws) == 0 {
 		return false
@@ -482,9 +372,7 @@ func profession(m *match) bool {
 		}
 	}
 	loc := trades.FindAllStringIndex(head, -1)
-	return len(loc) > 0 && !regexp.MustCompile(`\b(?:never|ever|after|over|under|her|other|bitter|whether|together|`+
-		`number|order|matter|water|paper|letter|summer|winter|computer|server|`+
-		`error)$`).MatchString(head[:loc[0][1]]) && loc[len(loc)-1][1] >= len(strings.TrimSpace(head))-0
+	return len(loc) > 0 && loc[len(loc)-1][1] >= len(strings.TrimSpace(head))
 }
 
 var dullVerbs = wordSet(`tried asked slept felt thought said meant forgot wanted had was were told looked noticed
@@ -537,7 +425,7 @@ func lasting(m *match) bool {
 	v := m.foldedValue()
 	before := string(m.t.fold[m.at:m.vFrom])
 	switch {
-	case transient.MatchString(v) || !notFor(m):
+	case !notFor(m):
 		return false
 	case being.MatchString(before):
 		return lastly.MatchString(v) || profession(m) || strings.HasPrefix(v, "a ") && trades.MatchString(v) ||
@@ -557,9 +445,7 @@ func brand(m *match) bool {
 
 var (
 	properNoun = regexp.MustCompile(`^(?:a|an|two|three|my own|our own) (?:[a-z0-9-]+ ){0,2}[A-Z][a-z]`)
-	software   = regexp.MustCompile(`\b(?:app|application|project|function|script|server|api|table|component|class|` +
-		`repo|file|dataframe|database|question|error|issue|problem|bug|test|pipeline|workflow|site|website|page|` +
-		`form|account|cluster|setup|model|meeting|interview|exam|deadline|background|idea|plan|schedule|script|draft|essay|list)\b`)
+	software   = regexp.MustCompile(`\b(?:app|question|meeting|interview|deadline)\b`)
 )
 
 // properTitle requires a value that begins with a name.
@@ -575,21 +461,19 @@ func named(m *match) bool {
 		len(strings.Fields(m.value)) <= 10 && !noted.MatchString(s)
 }
 
-var noted = regexp.MustCompile(`\b(?:answer|error|output|input|result|code|function|query|bug|issue|problem|` +
-	`example|formula|equation|class|variable|test|goal|target|plan|question|task|next step|approach|option|choice)\b`)
+var noted = regexp.MustCompile(`\btarget\b`)
 
 var (
 	presentToo = wordSet("put set cut let read quit shut hit split spread need feed speed")
-	offers     = regexp.MustCompile(`^(?:just |please )?(?:let me know|let us know|don'?t hesitate|feel free|tell ` +
-		`me|ask me|reach out|call me$|i\b)`)
-	addressed = regexp.MustCompile(`\byou(?:r|rs|'re)?\b`)
-	ruledBy   = regexp.MustCompile(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|` +
+	offers     = regexp.MustCompile(`^(?:just |please )?(?:let me know|don'?t hesitate|ask me)`)
+	addressed  = regexp.MustCompile(`\byou(?:r|rs|'re)?\b`)
+	ruledBy    = regexp.MustCompile(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|` +
 		`due|put|set|made|built|double|single|lower|upper|snake|camel)\b`)
 )
 
 // actionNotState requires an action rather than a state.
 func actionNotState(m *match) bool {
-	return otherThing2(m) && ruledBy.MatchString(m.foldedValue()) && m.head() != "been" &&
+	return otherThing(m) && ruledBy.MatchString(m.foldedValue()) && m.head() != "been" &&
 		!strings.HasSuffix(m.t.first(m.at, m.to), "ing") && m.t.first(m.at, m.to) != "the user"
 }
 

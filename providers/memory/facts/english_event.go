@@ -23,7 +23,7 @@ var englishPlans = []rule{
 		name: "thinking", kind: ragctx.FactPlan, heads: "i i'm im we we're", tense: future, keep: true,
 		re: `(?:{im}|we're|we are) {adv}(?:thinking of|thinking about|considering|` +
 			`about to|looking into|looking at|looking for) {rest}`,
-		attribute: "plan", conf: .56, imp: .55, reason: "says what they have in mind", check: plan2,
+		attribute: "plan", conf: .56, imp: .55, reason: "says what they have in mind", check: plan,
 		yes: []string{"I'm looking into solar panels for next year."},
 		no:  []string{"I'm trying to understand", "I'm thinking about it", "I'm working on the task"},
 	},

@@ -96,7 +96,7 @@ var englishInstructions = []rule{
 			`shorter |more |less |direct )*` +
 			`(?:answers|replies|responses|explanations|summaries|code comments|commit messages|code examples|code ` +
 			`samples|recipes|examples|outputs|reports)(?: .*)?)`,
-		conf: .76, imp: .85, reason: "states how to answer", check: wholeAnswers,
+		conf: .76, imp: .85, reason: "states how to answer",
 		yes: []string{"Keep your answers short.", "I want short answers", "please keep commit messages in English"},
 		no:  []string{"I need answers fast, can you help?", "keep it short this time"},
 	},
@@ -149,9 +149,9 @@ var englishPreferences = []rule{
 		re: `(?P<v>[a-z][^,]{1,60}?) (?:is|are|has always been) (?:by far |still |now |probably |definitely ` +
 			`|one of |also |actually )*(?:my|our) (?:all[- ]time |absolute )?(?:favou?rites?|fave|go[- ]to) (?P<a>[a-z][a-z /-]{1,50})`,
 		attribute: "favourite {a}", exclusive: true, profile: true, conf: .85, imp: .7,
-		reason: "says what their favourite is", check: otherThing,
-		yes: []string{"Dune is my favourite book.", "thai curry is by far my favorite dish"},
-		no:  []string{"It is my favourite movie.", "what is my favourite dish"},
+		reason: "says what their favourite is",
+		yes:    []string{"Dune is my favourite book.", "thai curry is by far my favorite dish"},
+		no:     []string{"It is my favourite movie.", "what is my favourite dish"},
 	},
 	{
 		name: "dislike", kind: ragctx.FactPreference, heads: "i i'm im we",
@@ -245,7 +245,7 @@ var englishPreferences = []rule{
 		name: "like", kind: ragctx.FactPreference, heads: "i we i've",
 		re:        `(?:i|we|i've) {adv}(?:like|love|enjoy|adore|favou?r|loved|enjoyed) {rest}`,
 		attribute: "opinion of {v}", value: "like", exclusive: true, profile: true, conf: .8, imp: .65,
-		reason: "says what they like", check: likes,
+		reason: "says what they like", check: taste,
 		yes: []string{"I love hiking in the Alps.", "i really like indian food", "I enjoy woodworking"},
 		no: []string{
 			"I like it.", "I love this idea!", "I like your suggestion", "I'd like a pizza",
@@ -266,8 +266,8 @@ var englishPreferences = []rule{
 			`sugar|alcohol|caffeine|coffee|dairy|gluten|social media|facebook|twitter|instagram|drink|eat|` +
 			`smoke|use|play|watch|read|buy|go to|wear)\b.*)`,
 		attribute: "habit", value: "no longer {v}", profile: true, conf: .78, imp: .7,
-		reason: "says what they do no longer", check: notWorkingNow,
-		yes: []string{"I quit smoking in January.", "i gave up coffee", "I no longer use Windows"},
-		no:  []string{"it stopped working", "I stopped reading at page 3?"},
+		reason: "says what they do no longer",
+		yes:    []string{"I quit smoking in January.", "i gave up coffee", "I no longer use Windows"},
+		no:     []string{"it stopped working", "I stopped reading at page 3?"},
 	},
 }

@@ -21,7 +21,7 @@ var englishProject = []rule{
 		re: `(?:the |our |my )?(?P<s>[a-z][a-z0-9 _./-]{1,50}?)(?:,? which)?(?: is| are| now| runs?| listens?|` +
 			` running| listening| exposed| served| reachable| available| always| still)*(?:(?: on| at| uses?|` +
 			` to|'s| is| has) port(?: number)?(?: is)?| listens? on| listening on) (?P<v>\d{2,5})`,
-		subject: "{s}", attribute: "port", exclusive: true, conf: .86, imp: .7, reason: "states a port", check: otherThing2,
+		subject: "{s}", attribute: "port", exclusive: true, conf: .86, imp: .7, reason: "states a port", check: otherThing,
 		yes: []string{"Our API listens on port 8443.", "the staging db is on port 5433", "grafana runs on port " +
 			"3000 now"}, no: []string{"is it on port 80?", "which service uses port 80"},
 	},
@@ -60,7 +60,7 @@ var englishProject = []rule{
 		re: `(?P<s>(?:the |our |my )?[a-z][a-z0-9 ._'-]{1,50}?) (?:is|are|has to be|have to be|must be|needs ` +
 			`to be|need to be) (?:due|finished|done|delivered|submitted|ready|live|shipped|released|out|` +
 			`completed|paid|handed in|signed) ?{rest}`,
-		subject: "{s}", attribute: "due", exclusive: true, conf: .8, imp: .7, reason: "states when something is due", check: otherThing2,
+		subject: "{s}", attribute: "due", exclusive: true, conf: .8, imp: .7, reason: "states when something is due", check: otherThing,
 		yes: []string{"Chapter two is due on 15 January.", "chapter two has to be finished by Friday"},
 		no:  []string{"When is the thesis due?", "it is due tomorrow"},
 	},
