@@ -86,6 +86,13 @@ func VectorKeyOf(text string) VectorKey {
 	return VectorKey(sum[:16])
 }
 
+// Unembedded is a text without a vector of an embedder.
+type Unembedded struct {
+	Item uint64
+	Key  VectorKey
+	Text string
+}
+
 // Content is the text of an item and the data derived from it.
 type Content struct {
 	Text     string

@@ -141,6 +141,7 @@ type JobTotals struct {
 // Add counts an item.
 func (t *JobTotals) Add(i JobItem) { t.AddMany(i.State, i.Status, 1, i.Bytes, i.Chunks) }
 
+// AddMany counts n items of a state and status, with their bytes and chunks together.
 func (t *JobTotals) AddMany(state ItemState, status Status, n int, bytes int64, chunks int) {
 	t.Items, t.TotalBytes = t.Items+n, t.TotalBytes+bytes
 	if state == ItemPending {

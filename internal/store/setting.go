@@ -1,12 +1,5 @@
 package store
 
-// Unembedded is a text without a vector of an embedder.
-type Unembedded struct {
-	Item uint64
-	Key  VectorKey
-	Text string
-}
-
 // Settings of the data directory.
 const (
 	// SettingEmbedder is the id of the embedder whose vectors are searched.

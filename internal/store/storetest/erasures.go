@@ -3,6 +3,8 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -20,6 +22,70 @@ func (f *world) secureErase(t testing.TB, upTo int64) {
 	}
 	if err := f.SecureErase(t.Context(), done); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// testEraseScopes erases a memory, a session of a user, a user, and a session of all users, one after the other.
+func testEraseScopes(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	var ids []string
+	for _, user := range []string{"", "ada", "bob"} {
+		for _, session := range []string{"s0", "s1"} {
+			for i := range 2 {
+				id := fmt.Sprintf("%s %s %d", user, session, i)
+				turn := ragctx.Turn{ID: id, UserID: user, SessionID: session, Prompt: "x", Occurred: t0}
+				if _, _, _, err := f.putTurn(t, turn, false); err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, id)
+			}
+		}
+	}
+	remember(t, f, ragctx.Memory{ID: "fact", UserID: "ada", Content: "one"})
+	remember(t, f, ragctx.Memory{ID: "fact", UserID: "ada", Content: "two"})
+	ids = append(ids, "fact")
+	for _, c := range []struct {
+		name  string
+		erase func() (store.Erased, error)
+		want  store.Erased
+		gone  func(id string) bool
+	}{
+		{
+			"a memory", func() (store.Erased, error) { return f.EraseMemory(t.Context(), f.ns, "ada s0 0", "ada", false) },
+			store.Erased{Memories: 1, Versions: 1, Turns: 1},
+			func(id string) bool { return id == "ada s0 0" },
+		},
+		{
+			"a session of a user", func() (store.Erased, error) { return f.EraseSession(t.Context(), f.ns, "s0", "ada", false) },
+			store.Erased{Memories: 1, Versions: 1, Turns: 1},
+			func(id string) bool { return strings.HasPrefix(id, "ada s0") },
+		},
+		{
+			"a user", func() (store.Erased, error) { return f.EraseUser(t.Context(), f.ns, "ada") },
+			store.Erased{Memories: 3, Versions: 4, Turns: 2},
+			func(id string) bool { return strings.HasPrefix(id, "ada") || id == "fact" },
+		},
+		{
+			"a session of all users", func() (store.Erased, error) { return f.EraseSession(t.Context(), f.ns, "s1", "", true) },
+			store.Erased{Memories: 4, Versions: 4, Turns: 4},
+			func(id string) bool { return strings.Contains(id, "s1") },
+		},
+	} {
+		e, err := c.erase()
+		if e.Pending = 0; err != nil || e != c.want {
+			t.Errorf("%s: %+v, %v; want %+v", c.name, e, err, c.want)
+		}
+		ids = slices.DeleteFunc(ids, c.gone)
+		slices.Sort(ids)
+		if left := f.list(t, store.MemoryFilter{AnyUser: true, Order: store.ByID, Limit: 100}); !slices.Equal(left, ids) {
+			t.Errorf("after %s: %q, want %q", c.name, left, ids)
+		}
+	}
+	if _, err := f.Turn(t.Context(), f.ns, "ada s1 0", "", true); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("an erased turn: %v", err)
+	}
+	if _, err := f.Turn(t.Context(), f.ns, "bob s0 0", "bob", false); err != nil {
+		t.Errorf("another turn: %v", err)
 	}
 }
 

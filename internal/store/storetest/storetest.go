@@ -144,7 +144,11 @@ func Test(t *testing.T, open Opener) {
 			{"Change", testChangeEmbedder},
 			{"MarkEmbedded", testMarkEmbedded},
 		}},
+		{"Clusters", []test{
+			{"Clusters", testClusters},
+		}},
 		{"Erasures", []test{
+			{"Scopes", testEraseScopes},
 			{"WithTheTurn", testErasedWithTheTurn},
 			{"Secure", testSecureErase},
 		}},
