@@ -2,7 +2,6 @@ package sqlite_test
 
 import (
 	"bytes"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -292,33 +291,5 @@ func TestEraseKeepsOthersWrites(t *testing.T) {
 	f.scrub(t, e.Pending)
 	if two, three := traces(t, f.path, "QxtwoXq"), traces(t, f.path, "QxthreeXq"); two == 0 || three != 0 {
 		t.Errorf("%d traces of the second session, %d of the third", two, three)
-	}
-}
-
-// leaving is a context whose caller goes away as soon as its first write has begun.
-type leaving struct {
-	context.Context
-
-	leave context.CancelFunc
-}
-
-func (l leaving) Err() error {
-	defer l.leave()
-	return l.Context.Err()
-}
-
-func TestErasureOutlivesItsCaller(t *testing.T) {
-	f := fresh(t)
-	f.doc(t, "a", "a ZqoneXw text", "")
-	ctx, cancel := context.WithCancel(t.Context())
-	e, err := f.EraseDocument(leaving{ctx, cancel}, f.ns, "a")
-	if err != nil || e.Documents != 1 || ctx.Err() == nil {
-		t.Fatalf("%+v, %v; the caller: %v", e, err, ctx.Err())
-	}
-	if _, _, err := f.Document(t.Context(), f.ns, "a", 0); !errors.Is(err, ragctx.ErrNotFound) {
-		t.Errorf("it is there: %v", err)
-	}
-	if pending, err := f.PendingErasures(t.Context()); err != nil || len(pending) != 1 {
-		t.Errorf("%+v, %v", pending, err)
 	}
 }

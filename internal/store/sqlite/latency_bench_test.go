@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/store/sqlite"
-	"github.com/ragctx/ragctx/internal/text/chunk"
+	"github.com/ragctx/ragctx/internal/store/storetest"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
@@ -57,7 +56,7 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(lane), 1))
 			for i := 0; ctx.Err() == nil; i++ {
-				c := randomContent(rng, units, embedder)
+				c := storetest.RandomContent(rng, units, embedder)
 				d := passage.PreparedDocument{Document: ragctx.Document{ExternalID: fmt.Sprint(lane, "-", i)}}
 				if _, err := s.PutDocument(ctx, ns, d, "", c); err == nil {
 					stored[lane] += units
@@ -105,25 +104,4 @@ func benchmarkTurn(b *testing.B, units, lanes int) {
 	b.ReportMetric(ms(.99), "p99-ms")
 	b.ReportMetric(ms(1), "max-ms")
 	b.ReportMetric(float64(total)/ran.Seconds(), "units/s")
-}
-
-// randomContent returns a text of units of 400 bytes, each with a vector of its own.
-func randomContent(rng *rand.Rand, units int, embedder int64) store.Content {
-	c := store.Content{Embedder: embedder, Chunks: make([]store.Chunk, units)}
-	var text strings.Builder
-	for i := range c.Chunks {
-		start := text.Len()
-		for text.Len() < start+400 {
-			fmt.Fprintf(&text, "%x ", rng.Uint32())
-		}
-		t := text.String()[start:]
-		v := make([]float32, 256)
-		v[rng.IntN(len(v))] = 1
-		c.Chunks[i] = store.Chunk{
-			Chunk: chunk.Chunk{Ordinal: i, Text: t, Start: chunk.Pos{Byte: start}, End: chunk.Pos{Byte: start + len(t)}},
-			Hash:  store.VectorKeyOf(t), Vector: v,
-		}
-	}
-	c.Text = text.String()
-	return c
 }

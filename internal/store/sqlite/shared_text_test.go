@@ -17,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/store/sqlite"
+	"github.com/ragctx/ragctx/internal/store/storetest"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -144,7 +145,7 @@ func TestSharedTextsInParallel(t *testing.T) {
 	f := openWith(t, filepath.Join(t.TempDir(), "a.db"), sqlite.Options{KeepVersions: 2})
 	contents := make([]store.Content, 4)
 	for i, units := range []int{3, 40, 200, 660} {
-		contents[i] = randomContent(rand.New(rand.NewPCG(uint64(i), 1)), units, f.embedder)
+		contents[i] = storetest.RandomContent(rand.New(rand.NewPCG(uint64(i), 1)), units, f.embedder)
 		for k := range contents[i].Chunks {
 			contents[i].Chunks[k].Vector = []float32{float32(k), 1}
 		}

@@ -14,12 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/storetest"
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
@@ -66,11 +64,7 @@ func swept(t *testing.T, path string) {
 
 func (f *fixture) long(t *testing.T, ctx context.Context, id string, seed uint64, units int) (store.Put, string, error) {
 	t.Helper()
-	c := randomContent(rand.New(rand.NewPCG(seed, 1)), units, f.embedder)
-	for i := range c.Chunks {
-		c.Chunks[i].Vector = []float32{float32(i), 1}
-	}
-	p := passage.PreparedDocument{Document: ragctx.Document{ExternalID: id, Text: c.Text}, Hash: docs.ContentHash(ragctx.Document{Text: c.Text})}
+	p, c := storetest.LongDocument(id, seed, units, f.embedder)
 	put, err := f.PutDocument(ctx, f.ns, p, "", c)
 	return put, c.Text, err
 }
@@ -107,7 +101,7 @@ func TestLongDocuments(t *testing.T) {
 func TestVectorsOfLongDocuments(t *testing.T) {
 	f := fresh(t)
 	const units = 5000
-	c := randomContent(rand.New(rand.NewPCG(1, 1)), units, f.embedder)
+	c := storetest.RandomContent(rand.New(rand.NewPCG(1, 1)), units, f.embedder)
 	most, made := 0, 0
 	c.Embed = func(_ context.Context, some []store.Chunk) error {
 		most, made = max(most, len(some)), made+len(some)
@@ -150,23 +144,6 @@ func TestVectorsOfLongDocuments(t *testing.T) {
 		t.Errorf("a failed embedder: %v", err)
 	}
 	swept(t, f.path)
-}
-
-func TestTextOfAnyRange(t *testing.T) {
-	f := fresh(t)
-	_, text, err := f.long(t, t.Context(), "a", 1, 2200) // more than three parts
-	if err != nil {
-		t.Fatal(err)
-	}
-	item := f.follow(t, f.documents(), 0).Add[0].Item.ID
-	rapid.Check(t, func(t *rapid.T) {
-		start := rapid.IntRange(0, len(text)).Draw(t, "start")
-		end := rapid.IntRange(start, len(text)+10).Draw(t, "end")
-		got, err := f.Text(t.Context(), item, start, end)
-		if want := text[start:min(end, len(text))]; err != nil || got != want {
-			t.Fatalf("%d to %d: %d bytes, want %d, %v", start, end, len(got), len(want), err)
-		}
-	})
 }
 
 func TestCanceledLongDocumentLeavesNothing(t *testing.T) {
@@ -242,37 +219,6 @@ func freeze(t *testing.T, f *fixture, to string) {
 	}
 }
 
-func TestStagedDocumentsAreHidden(t *testing.T) {
-	f := fresh(t)
-	if _, _, err := f.long(t, t.Context(), "a", 1, 300); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if _, _, err := f.long(t, t.Context(), "a", 2, 4000); err != nil {
-			t.Error(err)
-		}
-	}()
-	for running := true; running; {
-		select {
-		case <-done:
-			running = false
-		default:
-		}
-		d, _, err := f.Document(t.Context(), f.ns, "a", 0)
-		if err != nil || d.Chunks != 300 && d.Chunks != 4000 {
-			t.Fatalf("%d chunks, %v", d.Chunks, err)
-		}
-		if _, _, err := f.Document(t.Context(), f.ns, "a", -1); !errors.Is(err, ragctx.ErrNotFound) {
-			t.Fatalf("the staged row: %v", err)
-		}
-		if b := f.follow(t, f.documents(), 0); len(b.Add) != 300 && len(b.Add) != 4300 {
-			t.Fatalf("%d units", len(b.Add))
-		}
-	}
-}
-
 // TestCollectorKeepsPublishedItems has the garbage collector come to an item that it found
 // hidden, and that was published since.
 func TestCollectorKeepsPublishedItems(t *testing.T) {
@@ -291,34 +237,3 @@ func TestCollectorKeepsPublishedItems(t *testing.T) {
 }
 
 // TestNextVectorsAreWritten stores a document with vectors of two embedders.
-func TestNextVectorsAreWritten(t *testing.T) {
-	f := fresh(t)
-	next, err := f.Embedder(t.Context(), embed.Identity{Name: "next", Dimensions: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := docs.Prepare(ragctx.Document{
-		ExternalID: "a",
-		Text:       strings.Repeat("A paragraph of a few words, and some more of them.\n\n", 500),
-	}, docs.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := f.content(p.Text, p.Chunks)
-	c.Next = next
-	var keys []store.VectorKey
-	for i := range c.Chunks {
-		c.Chunks[i].NextVector = []float32{float32(i), 1, 2}
-		c.Chunks[i].Hash = store.VectorKeyOf(fmt.Sprint(i))
-		keys = append(keys, c.Chunks[i].Hash)
-	}
-	c.Chunks[1].NextVector = nil // could not be made
-	if _, err := f.PutDocument(t.Context(), f.ns, p, "", c); err != nil {
-		t.Fatal(err)
-	}
-	for embedder, want := range map[int64]int{f.embedder: len(keys), next: len(keys) - 1} {
-		if got, err := f.Vectors(t.Context(), embedder, keys); err != nil || len(got) != want {
-			t.Errorf("%d vectors of embedder %d, want %d, %v", len(got), embedder, want, err)
-		}
-	}
-}

@@ -321,3 +321,38 @@ func testDocumentModel(t *testing.T, open Opener) {
 		}
 	}
 }
+
+// testLongDocument checks that nothing of a long document is found before all of it is stored.
+func testLongDocument(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	put := func(seed uint64, chunks int) error {
+		p, c := LongDocument("a", seed, chunks, f.embedder)
+		_, err := f.PutDocument(t.Context(), f.ns, p, "", c)
+		return err
+	}
+	if err := put(1, 300); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- put(2, 4000) }()
+	for running := true; running; {
+		select {
+		case err := <-done:
+			running = false
+			if err != nil {
+				t.Fatal(err)
+			}
+		default:
+		}
+		d, _, err := f.Document(t.Context(), f.ns, "a", 0)
+		if err != nil || d.Chunks != 300 && d.Chunks != 4000 {
+			t.Errorf("%d chunks, %v", d.Chunks, err)
+		}
+		if _, _, err := f.Document(t.Context(), f.ns, "a", -1); !errors.Is(err, ragctx.ErrNotFound) {
+			t.Errorf("a negative version: %v", err)
+		}
+		if b := f.follow(t, f.documents(), 0); len(b.Add) != 300 && len(b.Add) != 4300 {
+			t.Errorf("followed %d chunks", len(b.Add))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -153,5 +154,35 @@ func testSecureErase(t *testing.T, open Opener) {
 	f.secureErase(t, last)
 	if pending, err := f.PendingErasures(t.Context()); err != nil || len(pending) != 0 {
 		t.Errorf("pending %+v, %v", pending, err)
+	}
+}
+
+// leaving is a context that ends as soon as it is first asked.
+type leaving struct {
+	context.Context
+
+	leave context.CancelFunc
+}
+
+// Err implements [context.Context].
+func (l leaving) Err() error {
+	defer l.leave()
+	return l.Context.Err()
+}
+
+// testErasureOutlivesCaller checks that an erasure goes on when its caller leaves after its first write began.
+func testErasureOutlivesCaller(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	f.doc(t, "a", "text", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	e, err := f.EraseDocument(leaving{ctx, cancel}, f.ns, "a")
+	if err != nil || e.Documents != 1 || ctx.Err() == nil {
+		t.Fatalf("%+v, %v; the caller: %v", e, err, ctx.Err())
+	}
+	if _, _, err := f.Document(t.Context(), f.ns, "a", 0); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("the erased document: %v", err)
+	}
+	if pending, err := f.PendingErasures(t.Context()); err != nil || len(pending) != 1 {
+		t.Errorf("%+v, %v", pending, err)
 	}
 }

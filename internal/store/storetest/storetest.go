@@ -43,10 +43,12 @@ func Test(t *testing.T, open Opener) {
 			{"Conditions", testConditions},
 			{"Sketches", testSketches},
 			{"Canceled", testCanceledWrite},
+			{"Long", testLongDocument},
 			{"Model", testDocumentModel},
 		}},
 		{"Texts", []test{
 			{"Texts", testTexts},
+			{"Ranges", testTextRanges},
 			{"Chunks", testChunks},
 			{"ManyChunks", testManyChunks},
 			{"ChunksOfOthers", testChunksOfOthers},
@@ -140,6 +142,7 @@ func Test(t *testing.T, open Opener) {
 		}},
 		{"Vectors", []test{
 			{"Vectors", testVectors},
+			{"Next", testNextVectors},
 			{"Embedders", testEmbedders},
 			{"Change", testChangeEmbedder},
 			{"MarkEmbedded", testMarkEmbedded},
@@ -150,6 +153,7 @@ func Test(t *testing.T, open Opener) {
 		{"Erasures", []test{
 			{"Scopes", testEraseScopes},
 			{"WithTheTurn", testErasedWithTheTurn},
+			{"OutlivesCaller", testErasureOutlivesCaller},
 			{"Secure", testSecureErase},
 		}},
 		{"Health", []test{

@@ -175,3 +175,19 @@ func testTexts(t *testing.T, open Opener) {
 		t.Errorf("a span of %d chunks of %d", len(span), len(chunks))
 	}
 }
+
+// testTextRanges reads random ranges of a long text.
+func testTextRanges(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	p, c := LongDocument("a", 1, 2200, f.embedder)
+	must(f.PutDocument(t.Context(), f.ns, p, "", c))(t)
+	item := f.follow(t, f.documents(), 0).Add[0].Item.ID
+	rapid.Check(t, func(rt *rapid.T) {
+		start := rapid.IntRange(0, len(c.Text)).Draw(rt, "start")
+		end := rapid.IntRange(start, len(c.Text)+10).Draw(rt, "end")
+		got, err := f.Text(t.Context(), item, start, end)
+		if want := c.Text[start:min(end, len(c.Text))]; err != nil || got != want {
+			rt.Fatalf("%d to %d: %d bytes, want %d, %v", start, end, len(got), len(want), err)
+		}
+	})
+}

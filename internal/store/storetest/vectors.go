@@ -3,6 +3,7 @@ package storetest
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx/embed"
@@ -125,6 +126,27 @@ func testChangeEmbedder(t *testing.T, open Opener) {
 	for embedder, want := range map[int64]int{f.embedder: 0, next: 1} {
 		if got := must(f.Vectors(t.Context(), embedder, []store.VectorKey{key}))(t); len(got) != want {
 			t.Errorf("embedder %d has vectors %v", embedder, got)
+		}
+	}
+}
+
+// testNextVectors stores the vectors of two embedders with a document.
+func testNextVectors(t *testing.T, open Opener) {
+	f := fresh(t, open)
+	p := Prepare(t, "a", strings.Repeat("A paragraph of a few words, and some more of them.\n\n", 500))
+	c := f.content(p.Text, p.Chunks)
+	c.Next = must(f.Embedder(t.Context(), embed.Identity{Name: "next", Dimensions: 3}))(t)
+	var keys []store.VectorKey
+	for i := range c.Chunks {
+		c.Chunks[i].NextVector = []float32{float32(i), 1, 2}
+		c.Chunks[i].Hash = store.VectorKeyOf(fmt.Sprint(i))
+		keys = append(keys, c.Chunks[i].Hash)
+	}
+	c.Chunks[1].NextVector = nil // the next embedder was unavailable
+	must(f.PutDocument(t.Context(), f.ns, p, "", c))(t)
+	for embedder, want := range map[int64]int{f.embedder: len(keys), c.Next: len(keys) - 1} {
+		if got := must(f.Vectors(t.Context(), embedder, keys))(t); len(got) != want {
+			t.Errorf("%d vectors of embedder %d, want %d", len(got), embedder, want)
 		}
 	}
 }

@@ -3,6 +3,9 @@ package storetest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -45,6 +48,39 @@ func Content(embedder int64, text string, chunks []chunk.Chunk) store.Content {
 		})
 	}
 	return c
+}
+
+// RandomContent returns a text of chunks of 400 bytes, each with a vector of its own.
+func RandomContent(rng *rand.Rand, chunks int, embedder int64) store.Content {
+	c := store.Content{Embedder: embedder, Chunks: make([]store.Chunk, chunks)}
+	var text strings.Builder
+	for i := range c.Chunks {
+		start := text.Len()
+		for text.Len() < start+400 {
+			fmt.Fprintf(&text, "%x ", rng.Uint32())
+		}
+		t := text.String()[start:]
+		v := make([]float32, 256)
+		v[rng.IntN(len(v))] = 1
+		c.Chunks[i] = store.Chunk{
+			Chunk: chunk.Chunk{
+				Ordinal: i, Text: t, Start: chunk.Pos{Byte: start}, End: chunk.Pos{Byte: start + len(t)},
+			},
+			Hash: store.VectorKeyOf(t), Vector: v,
+		}
+	}
+	c.Text = text.String()
+	return c
+}
+
+// LongDocument returns a document of random text, whose vectors hold the chunks' ordinals.
+func LongDocument(id string, seed uint64, chunks int, embedder int64) (passage.PreparedDocument, store.Content) {
+	c := RandomContent(rand.New(rand.NewPCG(seed, 1)), chunks, embedder)
+	for i := range c.Chunks {
+		c.Chunks[i].Vector = []float32{float32(i), 1}
+	}
+	hash := docs.ContentHash(ragctx.Document{Text: c.Text})
+	return passage.PreparedDocument{Document: ragctx.Document{ExternalID: id, Text: c.Text}, Hash: hash}, c
 }
 
 // FollowAll returns all changes after seq as one batch.
