@@ -338,22 +338,20 @@ func possession(m *match) bool {
 	return ownNouns.MatchString(a) || isSpecific(firstWords(m.value, 3)) && !relatives.MatchString(a)
 }
 
-var (
-	trades = regexp.MustCompile(`(?:[a-z]{3,}(?:er|or|ist|ian|yst|eur|ress|smith|wright|herd)|nurse|student|` +
-		`undergrad|grad student|postdoc|phd|phd candidate|chef|cook|pilot|vet|mom|mum|dad|mother|father|parent|` +
-		`mama|judge|clerk|intern|apprentice|consultant|accountant|assistant|attendant|` +
-		`lieutenant|sergeant|vegan|vegetarian|pescatarian|native speaker|immigrant|expat|refugee|veteran|widow|` +
-		`widower|grandmother|grandfather|grandma|grandpa|twin|single mom|model|coach|guide|engineer|dev|admin|` +
-		`sysadmin|cto|ceo|cfo|coo|pm|sre|dba|qa|tutor|monk|priest|nun|rabbi|imam|pharmacist|paramedic|midwife|plumber|` +
-		`electrician|musician|freelance|freelancer|self-employed|contractor|founder|co-founder|cofounder|police ` +
-		`officer|officer|civil servant|soldier|sailor|citizen|runner|cyclist|minimalist|bartender|barista|` +
-		`architect|landlord|homeowner|only child|middle child|lawyer|paralegal|attorney|scientist|analyst|` +
-		`artist|beekeeper|carer|caregiver|nanny|au pair|stay-at-home mom|stay-at-home dad|morning ` +
-		`person|night owl|early bird|oldest|youngest|eldest|introvert|extrovert|christian|muslim|` +
-		`buddhist|catholic|jew|atheist|hobbyist|collector|athlete|designer|product manager|` +
-		`tech lead|team lead|data scientist|novice|senior|junior|sophomore|freshman|head ` +
-		`of [a-z]+|director of [a-z]+|vp of [a-z]+|lead)s?\b`)
-)
+var trades = regexp.MustCompile(`(?:[a-z]{3,}(?:er|or|ist|ian|yst|eur|ress|smith|wright|herd)|nurse|student|` +
+	`undergrad|grad student|postdoc|phd|phd candidate|chef|cook|pilot|vet|mom|mum|dad|mother|father|parent|` +
+	`mama|judge|clerk|intern|apprentice|consultant|accountant|assistant|attendant|` +
+	`lieutenant|sergeant|vegan|vegetarian|pescatarian|native speaker|immigrant|expat|refugee|veteran|widow|` +
+	`widower|grandmother|grandfather|grandma|grandpa|twin|single mom|model|coach|guide|engineer|dev|admin|` +
+	`sysadmin|cto|ceo|cfo|coo|pm|sre|dba|qa|tutor|monk|priest|nun|rabbi|imam|pharmacist|paramedic|midwife|plumber|` +
+	`electrician|musician|freelance|freelancer|self-employed|contractor|founder|co-founder|cofounder|police ` +
+	`officer|officer|civil servant|soldier|sailor|citizen|runner|cyclist|minimalist|bartender|barista|` +
+	`architect|landlord|homeowner|only child|middle child|lawyer|paralegal|attorney|scientist|analyst|` +
+	`artist|beekeeper|carer|caregiver|nanny|au pair|stay-at-home mom|stay-at-home dad|morning ` +
+	`person|night owl|early bird|oldest|youngest|eldest|introvert|extrovert|christian|muslim|` +
+	`buddhist|catholic|jew|atheist|hobbyist|collector|athlete|designer|product manager|` +
+	`tech lead|team lead|data scientist|novice|senior|junior|sophomore|freshman|head ` +
+	`of [a-z]+|director of [a-z]+|vp of [a-z]+|lead)s?\b`)
 
 // profession requires a value that begins with an occupation.
 func profession(m *match) bool {

@@ -35,8 +35,10 @@ import (
 
 // Kinds returns all kinds.
 func Kinds() []ragctx.FactKind {
-	return []ragctx.FactKind{ragctx.FactPreference, ragctx.FactDecision, ragctx.FactInstruction, ragctx.FactIdentity,
-		ragctx.FactRelation, ragctx.FactPlan, ragctx.FactEvent, ragctx.FactOutcome}
+	return []ragctx.FactKind{
+		ragctx.FactPreference, ragctx.FactDecision, ragctx.FactInstruction, ragctx.FactIdentity,
+		ragctx.FactRelation, ragctx.FactPlan, ragctx.FactEvent, ragctx.FactOutcome,
+	}
 }
 
 // ParseKind parses a kind, ignoring case.
