@@ -17,10 +17,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx"
 )
+
+// TestMain checks for leaked goroutines.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // TestPercentileIsNearestRank compares with the definition: the smallest value
 // that at least p percent of the values do not exceed.

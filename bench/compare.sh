@@ -18,11 +18,11 @@ trap 'rm -rf "$tmp"; git worktree prune' EXIT
 
 build() { # build COMMIT NAME
   if [ -z "$1" ]; then
-    go test -c -o "$tmp/$2.test" ./bench
+    (cd bench/lab && go test -c -o "$tmp/$2.test" .)
     return
   fi
   git worktree add --quiet --detach "$tmp/$2" "$1"
-  (cd "$tmp/$2" && go test -c -o "$tmp/$2.test" ./bench)
+  (cd "$tmp/$2/bench/lab" && go test -c -o "$tmp/$2.test" .)
   git worktree remove --force "$tmp/$2"
 }
 build "$base" base
@@ -30,7 +30,7 @@ build "$head" head
 
 for ((i = 0; i < count; i++)); do
   for side in base head; do
-    (cd bench && "$tmp/$side.test" -test.run '^$' -test.bench "$pattern" -test.benchmem) >>"$tmp/$side.txt"
+    (cd bench/lab && "$tmp/$side.test" -test.run '^$' -test.bench "$pattern" -test.benchmem) >>"$tmp/$side.txt"
   done
 done
 go tool -modfile=tools/go.mod benchstat "base=$tmp/base.txt" "head=$tmp/head.txt"

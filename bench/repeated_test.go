@@ -22,10 +22,9 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	w := newWords(5)
 	for i := range 3 {
 		if _, err := e.Documents().Put(t.Context(), "",
-			ragctx.Document{ExternalID: fmt.Sprint(i), Text: w.document()}, ""); err != nil {
+			ragctx.Document{ExternalID: fmt.Sprint(i), Text: bench.Generated(5, i)}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +33,7 @@ func TestQuestionsAreSearchedFor(t *testing.T) {
 	const requests = 40
 	loads := []bench.Load{{Clients: 4}, {Rate: 2000}, {Rate: 2000, Constant: true}, {Clients: 1, Repeated: true}}
 	r, err := bench.Run(t.Context(), bench.Options{
-		URL: srv.URL, Queries: []ragctx.ContextQuery{{Query: w.sentence(7)}, {Query: w.sentence(7)}}, Loads: loads,
+		URL: srv.URL, Queries: []ragctx.ContextQuery{{Query: bench.Word(3) + " " + bench.Word(40)}, {Query: bench.Word(7) + " " + bench.Word(60)}}, Loads: loads,
 		Repeat: 1, Requests: requests, Warmup: 5,
 	})
 	if err != nil {

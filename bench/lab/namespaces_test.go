@@ -1,4 +1,4 @@
-package bench_test
+package main_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 // This test measures many small namespaces: the memory of the process, and the first question in each
 // closed namespace:
 //
-//	go test ./bench -run TestNamespaces -namespaces 10000 -namespaces-dir DIR -timeout 1h -v
+//	go test . -run TestNamespaces -namespaces 10000 -namespaces-dir DIR -timeout 1h -v
 //
 // A filled directory is reused.
 var (

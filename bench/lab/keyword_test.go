@@ -1,4 +1,4 @@
-package bench_test
+package main_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 
 // This test measures searches of the keyword index over chunks of real texts:
 //
-//	go test ./bench -run TestKeywordLeg -keyword-corpus DIR,DIR -keyword-dir DIR -timeout 1h -v
+//	go test . -run TestKeywordLeg -keyword-corpus DIR,DIR -keyword-dir DIR -timeout 1h -v
 //
 // The queries are sentences of the texts themselves. Their words are frequent there, so they are the
 // most expensive queries that people ask. A filled -keyword-dir is reused.

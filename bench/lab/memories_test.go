@@ -1,4 +1,4 @@
-package bench_test
+package main_test
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 
 // This test measures one user's queries in a namespace that many users share:
 //
-//	go test ./bench -run TestMemories -memories 1000000 -memories-dir DIR -timeout 2h -v
+//	go test . -run TestMemories -memories 1000000 -memories-dir DIR -timeout 2h -v
 //
 // A filled directory is reused. Every user has equally many turns, in sessions of twenty, and all
 // users talk at once.

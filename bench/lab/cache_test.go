@@ -1,4 +1,4 @@
-package bench_test
+package main_test
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ const (
 // documentation and tools. It measures the share of each call that repeats the previous call from the
 // first byte on, and the causes of breaks:
 //
-//	go test ./bench -run TestPromptCache -v -cache-all
+//	go test . -run TestPromptCache -v -cache-all
 //
 // The conversation was written for this test; the tool results were recorded from this documentation.
 func TestPromptCache(t *testing.T) {
@@ -150,7 +150,7 @@ func documented(t *testing.T) *engine.Engine {
 			t.Error(err)
 		}
 	})
-	pages, err := filepath.Glob("../docs/*.md")
+	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no documentation", err)
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package bench_test
+package main_test
 
 import "time"
 

@@ -1,4 +1,4 @@
-package bench_test
+package main_test
 
 import (
 	"context"
@@ -16,7 +16,7 @@ var eraseDocuments = flag.Int("erase-documents", 500, "how many documents Benchm
 
 // BenchmarkErase measures erasing one document after another:
 //
-//	go test -run '^$' -bench Erase -benchtime 20x ./bench -erase-documents 500
+//	go test -run '^$' -bench Erase -benchtime 20x . -erase-documents 500
 //
 // The wall-clock time of an erasure includes background work of the previous one; the CPU time covers
 // the whole process.

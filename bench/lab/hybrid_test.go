@@ -1,4 +1,4 @@
-package bench_test
+package main_test
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 // This test measures searches of both indexes in process, over chunks of real texts, with and without
 // concurrent writes:
 //
-//	go test ./bench -run TestHybrid -hybrid-corpus DIR,DIR -hybrid-dir DIR -timeout 1h -v
+//	go test . -run TestHybrid -hybrid-corpus DIR,DIR -hybrid-dir DIR -timeout 1h -v
 //
 // The queries are those of TestKeywordLeg. A filled -hybrid-dir is reused.
 var (

@@ -1,5 +1,5 @@
 //go:build race
 
-package bench_test
+package main_test
 
 const raced = true
