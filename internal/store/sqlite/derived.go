@@ -135,7 +135,8 @@ func (s *Store) deleteTurns(ctx context.Context, tx *sql.Tx, sc erasureScope, id
 	for _, q := range []string{
 		`DELETE FROM quarantine WHERE namespace = ? AND turn IN ` + keys,
 		`UPDATE history SET turn = '', reason = '' WHERE namespace = ? AND turn IN ` + keys,
-		`UPDATE procedure_history SET turn = '' WHERE procedure IN (SELECT p.id FROM procedures p WHERE p.namespace = ?) AND turn IN ` + keys,
+		`UPDATE procedure_history SET turn = '' WHERE procedure IN (SELECT p.id FROM procedures p
+			WHERE p.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM procedure_sources WHERE body IN (SELECT b.id FROM procedure_bodies b
 			JOIN procedures p ON p.id = b.procedure WHERE p.namespace = ?) AND turn IN ` + keys,
 		`DELETE FROM provenance WHERE EXISTS (SELECT 1 FROM items i WHERE i.id = provenance.item AND i.namespace = ?) AND turn IN ` + keys,

@@ -12,7 +12,8 @@ import (
 func (s *Store) PendingErasures(ctx context.Context) ([]store.PendingErasure, error) {
 	var out []store.PendingErasure
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT e.id, coalesce(f.namespace, 0), coalesce(f.kind, 0), coalesce(f.seq, 0), coalesce(n.erased, 0)
+		rows, err := tx.QueryContext(ctx, `SELECT e.id, coalesce(f.namespace, 0), coalesce(f.kind, 0),
+			coalesce(f.seq, 0), coalesce(n.erased, 0)
 			FROM erasures e LEFT JOIN erased_from f ON f.erasure = e.id LEFT JOIN namespaces n ON n.id = f.namespace
 			WHERE e.scope = '' ORDER BY e.id`)
 		if err != nil {

@@ -53,7 +53,8 @@ func insertFactRecord(ctx context.Context, tx *sql.Tx, item int64, r record) err
 	}
 	if _, err := tx.ExecContext(ctx, `INSERT INTO facts (item, namespace, user, flags, kind, words, subject, attribute, value, about)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, item, r.namespace, r.user, k.flags, about.Kind, analysis.StatementKey(r.content.Text),
-		analysis.StatementKey(about.Subject), analysis.StatementKey(about.Attribute), analysis.StatementKey(about.Value), text); err != nil {
+		analysis.StatementKey(about.Subject), analysis.StatementKey(about.Attribute),
+		analysis.StatementKey(about.Value), text); err != nil {
 		return err
 	}
 	for i, e := range k.provenance {
@@ -160,7 +161,8 @@ func inheritFactRecord(ctx context.Context, tx *sql.Tx, r record, version int, o
 			FROM provenance p JOIN facts f ON f.item = p.item
 			JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6 WHERE p.item = ?7`,
 	} {
-		if _, err := tx.ExecContext(ctx, q, r.facts.flags, analysis.StatementKey(r.content.Text), r.namespace, r.kind, r.key, version, old); err != nil {
+		if _, err := tx.ExecContext(ctx, q, r.facts.flags, analysis.StatementKey(r.content.Text), r.namespace,
+			r.kind, r.key, version, old); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // StoreFacts implements [store.Facts].
-func (s *Store) StoreFacts(ctx context.Context, ns int64, lessons []store.ExtractedFact, dry bool) (out []store.FactOutcome, seq uint64, err error) {
+func (s *Store) StoreFacts(ctx context.Context, ns int64, lessons []store.ExtractedFact,
+	dry bool) (out []store.FactOutcome, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		out, seq = make([]store.FactOutcome, len(lessons)), 0
 		for i, l := range lessons {
@@ -136,7 +137,8 @@ func (c *factWriter) extractedBefore(ctx context.Context) (yes bool, err error) 
 			CROSS JOIN items i ON i.id = p.item AND i.seq > 0 WHERE p.turn = ?1 AND f.namespace = ?2 AND f.user = ?3
 			AND (f.words = ?4 OR f.attribute <> '' AND f.subject = ?5 AND f.attribute = ?6 AND f.value = ?7))
 		OR EXISTS (SELECT 1 FROM history WHERE namespace = ?2 AND turn = ?1 AND op = 'quarantined' AND rtrim(key, '+') = ?8)`,
-		m.Sources[0].Turn, c.ns, m.UserID, analysis.StatementKey(m.Content), analysis.StatementKey(a.Subject), analysis.StatementKey(a.Attribute), analysis.StatementKey(a.Value),
+		m.Sources[0].Turn, c.ns, m.UserID, analysis.StatementKey(m.Content), analysis.StatementKey(a.Subject),
+		analysis.StatementKey(a.Attribute), analysis.StatementKey(a.Value),
 		m.ID).Scan(&yes)
 	return yes, err
 }
@@ -183,7 +185,8 @@ func (c *factWriter) duplicate(ctx context.Context) (*related, error) {
 	all, err := c.find(ctx, ` AND f.words = ?`, analysis.StatementKey(m.Content))
 	if err == nil && len(all) == 0 && m.About.Attribute != "" {
 		all, err = c.find(ctx, ` AND f.subject = ? AND f.attribute = ? AND f.attribute <> '' AND f.value = ? AND f.kind = ?`,
-			analysis.StatementKey(m.About.Subject), analysis.StatementKey(m.About.Attribute), analysis.StatementKey(m.About.Value), m.About.Kind)
+			analysis.StatementKey(m.About.Subject), analysis.StatementKey(m.About.Attribute),
+			analysis.StatementKey(m.About.Value), m.About.Kind)
 	}
 	if err == nil && len(all) == 0 && c.fact.Near != "" {
 		all, err = c.find(ctx, byKey, c.ns, store.KindMemories, c.fact.Near)

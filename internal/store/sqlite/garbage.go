@@ -206,7 +206,8 @@ func deleteHidden(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bo
 	for done := 0; ; {
 		n := 0
 		if _, err := tx.ExecContext(ctx, `INSERT INTO orphans (hash)
-			SELECT hash FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?) ON CONFLICT DO NOTHING`, id, sliceChunks); err != nil {
+			SELECT hash FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)
+			ON CONFLICT DO NOTHING`, id, sliceChunks); err != nil {
 			return true, err
 		}
 		for _, q := range tables {
@@ -337,7 +338,8 @@ func (o *orphans) drop(ctx context.Context, tx *sql.Tx, enough func(int) bool) e
 	for n := 1; len(o.keys) > 0; n++ {
 		k := o.keys[0]
 		if !o.used[k] {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = ?`, k[:]); err != nil {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM vectors WHERE embedder IN (SELECT id FROM embedders)
+				AND hash = ?`, k[:]); err != nil {
 				return err
 			}
 		}

@@ -133,7 +133,8 @@ func (s *Store) checkRoots(ctx context.Context) error {
 		}
 		if len(bad) > 0 {
 			err := &ragctx.RepairError{
-				Kind: ragctx.RepairDatabase, Problem: damagedProblem, Cause: fmt.Errorf("the first page is destroyed of %s", strings.Join(bad, ", ")),
+				Kind: ragctx.RepairDatabase, Problem: damagedProblem,
+				Cause: fmt.Errorf("the first page is destroyed of %s", strings.Join(bad, ", ")),
 			}
 			s.health.set(&s.health.damaged, err)
 			return err

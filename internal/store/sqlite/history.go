@@ -86,7 +86,8 @@ func (s *Store) MemoryHistory(ctx context.Context, ns int64, id, user string, an
 func (s *Store) TurnChanges(ctx context.Context, ns int64, turn, user string, anyUser bool) ([]store.TurnChange, error) {
 	out := []store.TurnChange{}
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		keys, err := column[string](ctx, tx, `SELECT key FROM history WHERE namespace = ? AND turn = ? GROUP BY key ORDER BY min(id)`, ns, turn)
+		keys, err := column[string](ctx, tx, `SELECT key FROM history WHERE namespace = ? AND turn = ?
+			GROUP BY key ORDER BY min(id)`, ns, turn)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,8 @@ func (s *Store) AddItems(ctx context.Context, job int64, items []store.JobItem) 
 		}
 		defer ins.Close()
 		for _, i := range items {
-			if _, err := ins.ExecContext(ctx, job, i.N, i.Key, i.Op, i.State, i.Status, i.Field, i.Error, i.Bytes, i.Chunks, i.Body); err != nil {
+			if _, err := ins.ExecContext(ctx, job, i.N, i.Key, i.Op, i.State, i.Status, i.Field, i.Error, i.Bytes,
+				i.Chunks, i.Body); err != nil {
 				return err
 			}
 		}
@@ -202,7 +203,8 @@ func (s *Store) requeue(ctx context.Context, tx *sql.Tx, j store.Job, t store.Jo
 	if err != nil {
 		return j, err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE jobs SET state = ?, place = ?, counts = ?, chunks = ?, bytes = ?, written = ?, error = '', stage = '',
+	_, err = tx.ExecContext(ctx, `UPDATE jobs
+		SET state = ?, place = ?, counts = ?, chunks = ?, bytes = ?, written = ?, error = '', stage = '',
 		started = NULL, heartbeat = NULL, finished = NULL WHERE n = ?`, store.JobQueued, place, counts, j.Chunks, j.Bytes, j.Written, j.N)
 	if err != nil {
 		return j, err

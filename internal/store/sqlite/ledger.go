@@ -145,7 +145,8 @@ func (a *appendTx) run(ctx context.Context, tx *sql.Tx) error {
 // find loads the ledger and creates it if it is missing.
 func (a *appendTx) find(ctx context.Context) error {
 	name := a.messages[0].Cluster
-	err := a.tx.QueryRowContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages WHERE ledger = ledgers.id), 0)
+	err := a.tx.QueryRowContext(ctx, `SELECT id, outputs, bytes, coalesce((SELECT max(at) FROM ledger_messages
+		WHERE ledger = ledgers.id), 0)
 		FROM ledgers WHERE namespace = ? AND name = ? AND erased = 0`, a.namespace, name).Scan(&a.id, &a.outputs, &a.bytes, &a.last)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err

@@ -164,7 +164,8 @@ func (l *Ledger) ClustersOf(ctx context.Context, namespace, id string) (names []
 	}
 	err = l.store.view(ctx, func(tx *sql.Tx) error {
 		names, err = column[string](ctx, tx, `SELECT l.name FROM namespaces n JOIN ledgers l ON l.namespace = n.id AND l.erased = 0
-			JOIN ledger_messages m ON m.ledger = l.id AND m.id = ? WHERE n.name = ? ORDER BY m.seq LIMIT ?`, idBytes(id), namespace, maxCopies)
+			JOIN ledger_messages m ON m.ledger = l.id AND m.id = ? WHERE n.name = ? ORDER BY m.seq LIMIT ?`,
+			idBytes(id), namespace, maxCopies)
 		return err
 	})
 	if err != nil {

@@ -162,7 +162,8 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 }
 
 // DeleteMemory implements [store.Memories].
-func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...store.Condition) (seq uint64, err error) {
+func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool,
+	when ...store.Condition) (seq uint64, err error) {
 	err = s.writeFreeing(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
 		old, err := findCurrent(ctx, tx, ns, store.KindMemories, id)
@@ -201,7 +202,8 @@ func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, any
 func (s *Store) NextExpiry(ctx context.Context, ns int64, after time.Time) (time.Time, error) {
 	var next sql.NullInt64
 	err := s.view(ctx, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT min(expires) FROM items WHERE namespace = ? AND expires > ?`, ns, after.UnixMicro()).Scan(&next)
+		return tx.QueryRowContext(ctx, `SELECT min(expires) FROM items WHERE namespace = ?
+			AND expires > ?`, ns, after.UnixMicro()).Scan(&next)
 	})
 	return moment(next), failedIf("find the next expiry", err)
 }

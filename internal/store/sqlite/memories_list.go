@@ -184,7 +184,8 @@ func (c *conditions) filter(f ragctx.Filter) {
 		// Like [store.Strings]: values other than text compare as JSON.
 		c.and(`NOT EXISTS (SELECT 1 FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM json_each(i.metadata) m
 			WHERE m.key = w.key AND w.value = CASE m.type WHEN 'text' THEN m.value
-				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL ELSE i.metadata -> m.fullkey END))`, jsonArray(f.Metadata))
+				WHEN 'null' THEN NULL WHEN 'array' THEN NULL WHEN 'object' THEN NULL
+				ELSE i.metadata -> m.fullkey END))`, jsonArray(f.Metadata))
 	}
 	if len(f.Sources) > 0 {
 		c.and(`EXISTS (SELECT 1 FROM json_each(?) w WHERE i.source = w.value

@@ -172,7 +172,8 @@ func (s *Store) DeleteProcedureDraft(ctx context.Context, k store.ProcedureKey) 
 
 // dropEmpty deletes a procedure without versions and draft, and returns its name.
 func dropEmpty(ctx context.Context, tx *sql.Tx, id int64) (names []string, err error) {
-	return column[string](ctx, tx, `DELETE FROM procedures WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM procedure_bodies WHERE procedure = ?1)
+	return column[string](ctx, tx, `DELETE FROM procedures WHERE id = ?1 AND NOT EXISTS (SELECT 1
+		FROM procedure_bodies WHERE procedure = ?1)
 		RETURNING name`, id)
 }
 

@@ -67,7 +67,8 @@ func (s *Store) proceduresIn(ctx context.Context, sc erasureScope) (rows []int64
 		return nil, nil
 	default:
 		where, args := sc.where(false)
-		from := `b.id IN (SELECT s.body FROM procedure_sources s WHERE s.words = 1 AND s.turn IN (SELECT i.key FROM turns i WHERE ` + where + `))`
+		from := `b.id IN (SELECT s.body FROM procedure_sources s WHERE s.words = 1 AND s.turn IN (SELECT i.key
+			FROM turns i WHERE ` + where + `))`
 		if sc.User != nil && sc.Session == nil && sc.Key == nil {
 			c.and(`(p.user = ? OR `+from+`)`, append([]any{*sc.User}, args...)...)
 		} else {
@@ -75,7 +76,8 @@ func (s *Store) proceduresIn(ctx context.Context, sc erasureScope) (rows []int64
 		}
 	}
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
-		rows, err = column[int64](ctx, tx, `SELECT b.id FROM procedure_bodies b JOIN procedures p ON p.id = b.procedure WHERE `+c.sql, c.args...)
+		rows, err = column[int64](ctx, tx, `SELECT b.id FROM procedure_bodies b
+			JOIN procedures p ON p.id = b.procedure WHERE `+c.sql, c.args...)
 		return err
 	})
 	return rows, err
@@ -101,7 +103,8 @@ func (s *Store) eraseBody(ctx context.Context, tx *sql.Tx, sc erasureScope, row 
 	if err != nil {
 		return 0, err
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, updated = ? WHERE id = ?`, p.canonical, p.now, p.id); err != nil {
+	if _, err := tx.ExecContext(ctx, `UPDATE procedures SET canonical = ?, updated = ?
+		WHERE id = ?`, p.canonical, p.now, p.id); err != nil {
 		return 0, err
 	}
 	if err := p.record(ctx, ragctx.OpErased, before, ragctx.ByCaller, ""); err != nil {

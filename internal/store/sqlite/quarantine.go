@@ -146,21 +146,22 @@ func inQuarantine(ctx context.Context, tx *sql.Tx, ns int64, id, user string, an
 
 // Release implements [store.Curation].
 func (s *Store) Release(ctx context.Context, ns int64, id, user string, anyUser bool, c store.Content) (seq uint64, err error) {
-	err = s.leaveQuarantine(ctx, ns, id, user, anyUser, ragctx.OpReleased, func(ctx context.Context, tx *sql.Tx, q store.Quarantined) (int, error) {
-		old, err := findCurrent(ctx, tx, ns, store.KindMemories, id)
-		if err != nil {
-			return 0, err
-		}
-		if old != nil {
-			return 0, fmt.Errorf("memory %q: %w: another memory has taken its id", ragctx.Clip(id), ragctx.ErrConflict)
-		}
-		if err := checkIDFree(ctx, tx, ns, id, q.UserID); err != nil {
-			return 0, err
-		}
-		w, err := s.putVersion(ctx, tx, memoryRecord(ns, q.Memory, c), nil)
-		seq = w.seq
-		return w.version, err
-	})
+	err = s.leaveQuarantine(ctx, ns, id, user, anyUser, ragctx.OpReleased,
+		func(ctx context.Context, tx *sql.Tx, q store.Quarantined) (int, error) {
+			old, err := findCurrent(ctx, tx, ns, store.KindMemories, id)
+			if err != nil {
+				return 0, err
+			}
+			if old != nil {
+				return 0, fmt.Errorf("memory %q: %w: another memory has taken its id", ragctx.Clip(id), ragctx.ErrConflict)
+			}
+			if err := checkIDFree(ctx, tx, ns, id, q.UserID); err != nil {
+				return 0, err
+			}
+			w, err := s.putVersion(ctx, tx, memoryRecord(ns, q.Memory, c), nil)
+			seq = w.seq
+			return w.version, err
+		})
 	return seq, failedIf("release memory", err)
 }
 

@@ -134,7 +134,8 @@ func (s *Store) checkSpace(ctx context.Context) error {
 	if !s.reserve.full.Load() || s.spaceRegained(ctx) {
 		return nil
 	}
-	return fmt.Errorf("%w: the disk of the data directory is full; only deletes and erasures are accepted; reads continue", ragctx.ErrNoSpace)
+	return fmt.Errorf("%w: the disk of the data directory is full; only deletes and erasures are accepted; reads "+
+		"continue", ragctx.ErrNoSpace)
 }
 
 // writeFreeing is the writer's doIn for writes that free space. The function fn may run twice: on a full

@@ -16,7 +16,8 @@ func (s *Store) AddSessionProvider(ctx context.Context, k store.SessionKey, name
 		var have int
 		var has bool
 		if err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(name = ?), 0) FROM session_providers
-			WHERE namespace = ? AND session = ? AND user = ? AND removed = 0`, name, k.Namespace, k.Session, k.User).Scan(&have, &has); err != nil {
+			WHERE namespace = ? AND session = ? AND user = ? AND removed = 0`, name, k.Namespace, k.Session,
+			k.User).Scan(&have, &has); err != nil {
 			return err
 		}
 		if added = !has; has {

@@ -63,12 +63,14 @@ func (s *Store) MarkEmbedded(ctx context.Context, embedder int64, last uint64) e
 		if err != nil || other {
 			return err
 		}
-		err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM units WHERE id > ?)`, int64(last)).Scan(&newer) //nolint:gosec // row ids fit
+		err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM units
+			WHERE id > ?)`, int64(last)).Scan(&newer) //nolint:gosec // row ids fit
 		if err != nil {
 			return err
 		}
 		if newer {
-			_, err = tx.ExecContext(ctx, `UPDATE settings SET value = ? WHERE key = ?`, strconv.FormatUint(last+1, 10), store.SettingUnembedded)
+			_, err = tx.ExecContext(ctx, `UPDATE settings SET value = ?
+				WHERE key = ?`, strconv.FormatUint(last+1, 10), store.SettingUnembedded)
 		} else {
 			_, err = tx.ExecContext(ctx, `DELETE FROM settings WHERE key = ?`, store.SettingUnembedded)
 		}

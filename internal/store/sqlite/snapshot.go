@@ -44,8 +44,10 @@ func (s *Store) WriteSnapshot(ctx context.Context, w io.Writer, o store.Snapshot
 // snapshotInfo counts the contents that a transaction sees.
 func (s *Store) snapshotInfo(ctx context.Context, tx *sql.Tx) (store.SnapshotInfo, error) {
 	info := store.SnapshotInfo{Format: store.SnapshotFormat, Created: s.now().UTC().Truncate(time.Second)}
-	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM namespaces WHERE erased = 0),
-		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL),
+	err := tx.QueryRowContext(ctx, `SELECT (SELECT user_version FROM pragma_user_version), (SELECT count(*)
+		FROM namespaces WHERE erased = 0),
+		(SELECT count(*) FROM items WHERE kind = ? AND superseded IS NULL), (SELECT count(*) FROM items
+		WHERE kind = ? AND superseded IS NULL),
 		(SELECT count(*) FROM turns), (SELECT count(*) FROM ledger_messages WHERE ledger NOT IN (SELECT id FROM ledgers WHERE erased = 1)),
 		(SELECT page_count * page_size FROM pragma_page_count, pragma_page_size)`, store.KindDocuments, store.KindMemories).
 		Scan(&info.Schema, &info.Namespaces, &info.Documents, &info.Memories, &info.Turns, &info.Messages, &info.Bytes)

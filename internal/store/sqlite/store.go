@@ -312,7 +312,8 @@ func wrap(err error) error {
 		return fmt.Errorf("%w: the disk of the data directory is full; free space; reads continue: %v", ragctx.ErrNoSpace, err)
 	}
 	if e.Code() == sqlite3.SQLITE_CONSTRAINT_TRIGGER { // only the triggers that protect erased namespaces raise it
-		return fmt.Errorf("%w: the namespace was erased concurrently; repeat the request to create a new one of that name", ragctx.ErrConflict)
+		return fmt.Errorf("%w: the namespace was erased concurrently; repeat the request to create a new one of "+
+			"that name", ragctx.ErrConflict)
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

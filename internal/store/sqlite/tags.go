@@ -14,7 +14,8 @@ func (s *Store) MemoryTags(ctx context.Context, ns int64, f store.MemoryFilter, 
 		where, args := memoriesWhere(f, ns)
 		rows, err := tx.QueryContext(ctx, `SELECT w.value, count(*) FROM items i, json_each(i.tags) w WHERE `+where+`
 			GROUP BY 1 HAVING ? = 0 OR count(*) < ? OR count(*) = ? AND w.value > ?
-			ORDER BY 2 DESC, 1 LIMIT ?`, append(args, after.Count, after.Count, after.Count, after.Tag, f.Limit)...) //nolint:gosec // of constants
+			ORDER BY 2 DESC, 1 LIMIT ?`, append(args, after.Count, after.Count, after.Count, after.Tag,
+			f.Limit)...) //nolint:gosec // of constants
 		if err != nil {
 			return err
 		}

@@ -86,7 +86,8 @@ func (s *Store) MemoryStats(ctx context.Context, ns int64, f store.MemoryFilter,
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM quarantine i WHERE `+c.sql, c.args...).Scan(&st.Quarantined); err != nil {
 			return err
 		}
-		c = conditions{sql: `i.namespace = ? AND i.kind = ? AND i.seq > 0 AND i.superseded IS NOT NULL`, args: []any{ns, store.KindMemories}}
+		c = conditions{sql: `i.namespace = ? AND i.kind = ? AND i.seq > 0
+			AND i.superseded IS NOT NULL`, args: []any{ns, store.KindMemories}}
 		addScope(&c, f)
 		return tx.QueryRowContext(ctx, `SELECT count(*) FROM items i WHERE `+c.sql, c.args...).Scan(&st.Superseded)
 	})

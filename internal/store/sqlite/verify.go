@@ -65,7 +65,8 @@ func (s *Store) verifyFile(ctx context.Context, o store.VerifyOptions, r *store.
 			var table, parent string
 			var row int64
 			err := rows.Scan(&table, &row, &parent)
-			addFinding(o, r, store.Finding{Severity: store.Damage, Check: "references", Detail: fmt.Sprintf("row %d of %s refers to nothing in %s", row, table, parent)})
+			addFinding(o, r, store.Finding{Severity: store.Damage, Check: "references", Detail: fmt.Sprintf("row "+
+				"%d of %s refers to nothing in %s", row, table, parent)})
 			return err
 		})
 	})

@@ -17,7 +17,8 @@ func (s *Store) verifyLedgers(ctx context.Context, o store.VerifyOptions, r *sto
 	for n := page; n == page; {
 		n = 0
 		err := s.view(ctx, func(tx *sql.Tx) error {
-			rows, err := tx.QueryContext(ctx, `SELECT seq, ledger, at, length(id), coalesce(json_valid(data), 1), coalesce(json_valid(metadata), 1)
+			rows, err := tx.QueryContext(ctx, `SELECT seq, ledger, at, length(id), coalesce(json_valid(data), 1),
+				coalesce(json_valid(metadata), 1)
 				FROM ledger_messages WHERE seq > ? ORDER BY seq LIMIT ?`, last, page)
 			if err != nil {
 				return err
@@ -40,7 +41,8 @@ func (s *Store) verifyLedgers(ctx context.Context, o store.VerifyOptions, r *sto
 					{!metadata, "its metadata is damaged, and read as null"},
 				} {
 					if c.bad {
-						addFinding(o, r, store.Finding{Severity: store.Damage, Check: "ledger", Item: fmt.Sprintf("message %d", last), Detail: c.what})
+						addFinding(o, r, store.Finding{Severity: store.Damage, Check: "ledger",
+							Item: fmt.Sprintf("message %d", last), Detail: c.what})
 					}
 				}
 				newest[ledger] = at

@@ -16,11 +16,13 @@ func (s *Store) verifyVectors(ctx context.Context, o store.VerifyOptions, r *sto
 	var missing, odd int
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM units u JOIN items i ON i.id = u.item
-			WHERE i.seq > 0 AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ? AND hash = u.hash)`, o.Embedder).Scan(&missing); err != nil {
+			WHERE i.seq > 0 AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedder = ? AND hash = u.hash)`,
+			o.Embedder).Scan(&missing); err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT count(*) FROM vectors v WHERE v.embedder = ? AND length(v.vector) > 0
-			AND length(v.vector) <> 4 * (SELECT json_extract(identity, '$.dimensions') FROM embedders WHERE id = v.embedder)`, o.Embedder).Scan(&odd)
+			AND length(v.vector) <> 4 * (SELECT json_extract(identity, '$.dimensions') FROM embedders
+			WHERE id = v.embedder)`, o.Embedder).Scan(&odd)
 	})
 	if err != nil {
 		return err
@@ -32,7 +34,8 @@ func (s *Store) verifyVectors(ctx context.Context, o store.VerifyOptions, r *sto
 		})
 	}
 	if odd > 0 {
-		addFinding(o, r, store.Finding{Severity: store.Damage, Check: "vectors", Detail: fmt.Sprintf("%d vectors do not have the length of their embedder", odd)})
+		addFinding(o, r, store.Finding{Severity: store.Damage, Check: "vectors", Detail: fmt.Sprintf("%d vectors "+
+			"do not have the length of their embedder", odd)})
 	}
 	return nil
 }
@@ -44,7 +47,8 @@ func (s *Store) verifyLeftovers(ctx context.Context, o store.VerifyOptions, r *s
 		return err
 	}
 	if len(hidden) > 0 {
-		addFinding(o, r, store.Finding{Severity: store.Note, Check: "staged", Detail: fmt.Sprintf("%d interrupted or erased items are being removed", len(hidden))})
+		addFinding(o, r, store.Finding{Severity: store.Note, Check: "staged", Detail: fmt.Sprintf("%d interrupted "+
+			"or erased items are being removed", len(hidden))})
 	}
 	pending, err := s.PendingErasures(ctx)
 	if err != nil {

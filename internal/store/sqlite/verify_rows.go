@@ -27,7 +27,8 @@ func (s *Store) verifyRows(ctx context.Context, o store.VerifyOptions, r *store.
 			if ctx.Err() != nil {
 				return err
 			}
-			addFinding(o, r, store.Finding{Severity: store.Damage, Check: "rows", Detail: fmt.Sprintf("table %s cannot be read: %v", t.name, err)})
+			addFinding(o, r, store.Finding{Severity: store.Damage, Check: "rows", Detail: fmt.Sprintf("table %s "+
+				"cannot be read: %v", t.name, err)})
 		}
 	}
 	return nil
@@ -60,7 +61,8 @@ func (s *Store) nextBucket(ctx context.Context, t summedTable, at int64) (int64,
 	var next sql.NullInt64
 	err := s.view(ctx, func(tx *sql.Tx) error {
 		return tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT min(b) FROM (SELECT min(bucket) b FROM sums WHERE tab = ?1 AND bucket >= ?2
-			UNION ALL SELECT min("%s") >> ?4 FROM "%s" WHERE "%[1]s" >= ?3)`, t.first, t.name), t.name, at, at<<bucketBits, bucketBits).Scan(&next)
+			UNION ALL SELECT min("%s") >> ?4 FROM "%s" WHERE "%[1]s" >= ?3)`, t.first, t.name), t.name, at,
+			at<<bucketBits, bucketBits).Scan(&next)
 	})
 	return next.Int64, next.Valid, err
 }
@@ -98,7 +100,8 @@ func (s *Store) verifyRange(ctx context.Context, t summedTable, first, last int6
 		}
 		what := "table " + t.name
 		if t.first != "" {
-			what = fmt.Sprintf("rows of table %s with %s from %d to %d", t.name, t.first, k.no<<bucketBits, k.no<<bucketBits|(1<<bucketBits-1))
+			what = fmt.Sprintf("rows of table %s with %s from %d to %d", t.name, t.first, k.no<<bucketBits,
+				k.no<<bucketBits|(1<<bucketBits-1))
 		}
 		addFinding(o, r, store.Finding{Severity: store.Damage, Check: "rows", Detail: what + ": they have changed since ragctx wrote them"})
 	}
