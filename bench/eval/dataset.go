@@ -33,8 +33,8 @@ const (
 // entries with the same value.
 var scopeFields = [...]string{"conversation", "lang"}
 
-// Entry is one line of a corpus.
-type Entry struct {
+// entry is one line of a corpus.
+type entry struct {
 	ID       string         `json:"_id"`
 	Title    string         `json:"title"`
 	Text     string         `json:"text"`
@@ -64,7 +64,7 @@ func (l *label) UnmarshalJSON(b []byte) error {
 	if err := dec.Decode(&v); err != nil {
 		return err
 	}
-	e := Entry{Metadata: map[string]any{"": v}}
+	e := entry{Metadata: map[string]any{"": v}}
 	*l = label(e.field(""))
 	return nil
 }
@@ -130,7 +130,7 @@ func OpenSet(dir string) (*Set, error) {
 	if s.Qrels, err = readFile(filepath.Join(dir, qrelsFile), ReadQrels); err != nil {
 		return nil, err
 	}
-	if s.Groups, err = readFile(filepath.Join(dir, groupsFile), ReadGroups); err != nil &&
+	if s.Groups, err = readFile(filepath.Join(dir, groupsFile), readGroups); err != nil &&
 		!errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (s *Set) survey() error {
 			func(q Question) bool { return q.scope(f) == "" })
 	}
 	seen := make(map[string]bool)
-	err := s.each(func(e Entry) error {
+	err := s.each(func(e entry) error {
 		if err := checkID(e.ID, seen); err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (s *Set) survey() error {
 			s.Field = f
 		}
 	}
-	return s.each(func(e Entry) error {
+	return s.each(func(e entry) error {
 		name := e.field(s.Field)
 		sc := s.scopes[name]
 		if sc == nil {
@@ -193,7 +193,7 @@ func (s *Set) survey() error {
 func (s *Set) scopeNames() []string { return slices.Sorted(maps.Keys(s.scopes)) }
 
 // each calls fn for every entry of the corpus, in order.
-func (s *Set) each(fn func(Entry) error) error {
+func (s *Set) each(fn func(entry) error) error {
 	return readJSONL(filepath.Join(s.Dir, corpusFile), fn)
 }
 
@@ -223,7 +223,7 @@ func (q *Question) scope(field string) string {
 }
 
 // field returns a metadata value as text, or "" if it is missing.
-func (e *Entry) field(name string) string {
+func (e *entry) field(name string) string {
 	switch v := e.Metadata[name].(type) {
 	case string:
 		return v
@@ -234,15 +234,15 @@ func (e *Entry) field(name string) string {
 	}
 }
 
-func (e *Entry) session() string { return cmp.Or(e.field("session"), e.field("batch")) }
+func (e *entry) session() string { return cmp.Or(e.field("session"), e.field("batch")) }
 
 // timestamp returns the time that an entry states, as written; "" if it states none.
-func (e *Entry) timestamp() string {
+func (e *entry) timestamp() string {
 	return strings.TrimSpace(cmp.Or(e.field("date_time"), e.field("time_anchor")))
 }
 
 // occurred returns the time that an entry states, or zero if it states none.
-func (s *Set) occurred(e *Entry) (time.Time, error) {
+func (s *Set) occurred(e *entry) (time.Time, error) {
 	if e.timestamp() == "" {
 		return time.Time{}, nil
 	}

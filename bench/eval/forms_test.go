@@ -17,7 +17,7 @@ func TestTurn(t *testing.T) {
 		{"note: this", "", "user", "note: this"},
 		{"no name", "", "", "no name"},
 	} {
-		e := Entry{ID: "x", Text: c.text, Metadata: map[string]any{"speaker": c.speaker, "role": c.role, "session": "3"}}
+		e := entry{ID: "x", Text: c.text, Metadata: map[string]any{"speaker": c.speaker, "role": c.role, "session": "3"}}
 		turn := e.turn("ns", time.Unix(0, 0))
 		m := turn.Messages[0]
 		if m.Content.String() != c.want || m.Name != c.speaker || turn.ID != "x" || turn.SessionID != "3" ||

@@ -154,9 +154,9 @@ type ingester struct {
 func (in *ingester) run(ctx context.Context) (Ingest, error) {
 	in.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
-	var queues [lanes]chan Entry
+	var queues [lanes]chan entry
 	for i := range queues {
-		queues[i] = make(chan Entry, 16)
+		queues[i] = make(chan entry, 16)
 		g.Go(func() error { return in.lane(ctx, queues[i]) })
 	}
 	g.Go(func() error {
@@ -165,7 +165,7 @@ func (in *ingester) run(ctx context.Context) (Ingest, error) {
 				close(q)
 			}
 		}()
-		return in.set.each(func(e Entry) error {
+		return in.set.each(func(e entry) error {
 			select {
 			case queues[laneOf(e.field(in.set.Field))] <- e:
 				return nil
@@ -186,7 +186,7 @@ func laneOf(scope string) int {
 }
 
 // lane ingests the entries of some of the scopes, in order.
-func (in *ingester) lane(ctx context.Context, entries <-chan Entry) error {
+func (in *ingester) lane(ctx context.Context, entries <-chan entry) error {
 	last := make(map[string]time.Time) // by scope
 	for e := range entries {
 		if err := ctx.Err(); err != nil {
@@ -225,7 +225,7 @@ func (in *ingester) note(id string, chunks int, refused error) error {
 }
 
 // put stores one entry and returns how many chunks that wrote.
-func (in *ingester) put(ctx context.Context, e Entry, namespace string, at time.Time) (int, error) {
+func (in *ingester) put(ctx context.Context, e entry, namespace string, at time.Time) (int, error) {
 	if in.via == ViaDocs {
 		p, err := in.eng.Documents().Put(ctx, namespace,
 			ragctx.Document{ExternalID: e.ID, Title: strings.TrimSpace(e.Title), Text: e.Text}, "")

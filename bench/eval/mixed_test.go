@@ -75,7 +75,7 @@ func readMixed(t *testing.T) mixedSet {
 	}))
 	qrels, err := readFile(filepath.Join(mixedDir, qrelsFile), ReadQrels)
 	must(t, err)
-	groups, err := readFile(filepath.Join(mixedDir, groupsFile), ReadGroups)
+	groups, err := readFile(filepath.Join(mixedDir, groupsFile), readGroups)
 	must(t, err)
 	must(t, readJSONL(filepath.Join(mixedDir, queriesFile), func(q mixedQuestion) error {
 		q.grades = qrels[q.ID]

@@ -70,8 +70,8 @@ func ReadQrels(r io.Reader) (Qrels, error) {
 	return q, err
 }
 
-// ReadGroups reads categories: query-id, category.
-func ReadGroups(r io.Reader) (Groups, error) {
+// readGroups reads categories: query-id, category.
+func readGroups(r io.Reader) (Groups, error) {
 	var g Groups
 	sc := bufio.NewScanner(r)
 	sc.Buffer(nil, maxLine)

@@ -9,7 +9,7 @@ import (
 )
 
 // turn returns a turn of one message with the entry's text; at is its time.
-func (e *Entry) turn(namespace string, at time.Time) ragctx.Turn {
+func (e *entry) turn(namespace string, at time.Time) ragctx.Turn {
 	role := ragctx.RoleUser
 	if r, err := ragctx.ParseRole(e.field("role")); err == nil {
 		role = r

@@ -41,7 +41,7 @@ func storedOpener(o vector.Options) func(t *testing.T, dir string) index.VectorI
 	return func(t *testing.T, dir string) index.VectorIndex {
 		o.Graph, o.Dir, o.Dimensions, o.Identity = "flat", dir, dim, "conformance"
 		ix := open(t, o)
-		if r := ix.(*vector.Stored).Recovered(); r != "" {
+		if r := ix.(interface{ Recovered() string }).Recovered(); r != "" {
 			t.Errorf("recovered: %s", r)
 		}
 		return ix

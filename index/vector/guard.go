@@ -38,7 +38,7 @@ func guard(f func() error) (err error) {
 
 // failed returns the error of an operation. On damage, it disables the index, so that it answers no
 // further queries and the next open starts empty.
-func (s *Stored) failed(op string, err error) error {
+func (s *stored) failed(op string, err error) error {
 	if _, ok := errors.AsType[*damage](err); !ok {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *Stored) failed(op string, err error) error {
 }
 
 // writeDamageMarker creates the file that makes the next open discard the index.
-func (s *Stored) writeDamageMarker() error {
+func (s *stored) writeDamageMarker() error {
 	f, err := s.opts.FS.OpenFile(filepath.Join(s.opts.Dir, damagedFile), os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *Stored) writeDamageMarker() error {
 }
 
 // current implements [exactIndex].
-func (s *Stored) current() (*storedView, error) {
+func (s *stored) current() (*storedView, error) {
 	if err := s.broken.Load(); err != nil {
 		return nil, *err
 	}

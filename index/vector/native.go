@@ -35,7 +35,7 @@ type exactIndex interface {
 }
 
 // native is a vector index that finds the nearest chunks with a graph over compressed vectors and
-// scores them by the full vectors. Its rows are in an exact index, a [Stored] or a [flat]; the
+// scores them by the full vectors. Its rows are in an exact index, a [stored] or a [flat]; the
 // graph is a cache of them. The graph only selects the rows to score: scores are bit-identical to
 // those of the exact index. All rows are compared when the graph cannot be relied on: while there
 // is no graph, when it finds fewer chunks than exist, and after it fails. It is then rebuilt from
@@ -224,7 +224,7 @@ func (n *native) Flush(ctx context.Context) error {
 
 // Recovered returns why stored data was discarded on open, or "".
 func (n *native) Recovered() string {
-	if s, ok := n.rows.(*Stored); ok {
+	if s, ok := n.rows.(*stored); ok {
 		return s.Recovered()
 	}
 	return ""

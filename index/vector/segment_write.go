@@ -149,7 +149,7 @@ func (s *segmentWriter) rows(ctx context.Context, refs []rowRef, source rowSourc
 }
 
 // store writes a segment file and opens it. It returns nil if there are no rows.
-func (s *Stored) store(ctx context.Context, name string, refs []rowRef, source rowSource) (*segment, error) {
+func (s *stored) store(ctx context.Context, name string, refs []rowRef, source rowSource) (*segment, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}

@@ -19,9 +19,9 @@ import (
 // DefaultFlushChanges is the default of [Options].
 const DefaultFlushChanges = 1000
 
-var _ index.VectorIndex = (*Stored)(nil)
+var _ index.VectorIndex = (*stored)(nil)
 
-// Stored is a vector index that compares the query with every vector, as [flat] does, and stores
+// stored is a vector index that compares the query with every vector, as [flat] does, and stores
 // the vectors in files. Its scores are bit-identical to those of [flat]. Rows are read from mapped
 // files, so they take only memory that the system can reclaim.
 //
@@ -41,7 +41,7 @@ var _ index.VectorIndex = (*Stored)(nil)
 // The directory holds "manifest", segments named by 16 hexadecimal digits and ".segment", and the
 // empty file "damaged" once reading has failed. There are no files before the first flush. Files
 // with other names are not touched.
-type Stored struct {
+type stored struct {
 	opts      Options
 	recovered string
 
@@ -73,8 +73,8 @@ type Stored struct {
 }
 
 // openStored opens the index in o.Dir. It starts with an empty one if the files cannot be used.
-func openStored(o Options) (*Stored, error) {
-	s := &Stored{
+func openStored(o Options) (*stored, error) {
+	s := &stored{
 		opts: o, active: newArena(o.Dimensions), activeState: new(snapshot),
 		writer: make(chan struct{}, 1), merger: make(chan struct{}, 1),
 	}
@@ -87,7 +87,7 @@ func openStored(o Options) (*Stored, error) {
 }
 
 // load reads the stored state. If that cannot be used, it discards it and starts empty.
-func (s *Stored) load() error {
+func (s *stored) load() error {
 	m, segs, err := s.read()
 	switch {
 	case err == nil, errors.Is(err, errEmpty):
@@ -117,7 +117,7 @@ func (s *Stored) load() error {
 }
 
 // inUse reports whether a file is listed in the manifest or belongs to the graph of a native index.
-func (s *Stored) inUse(name string) bool {
+func (s *stored) inUse(name string) bool {
 	return isGraph(name) && s.opts.Graph == kindNative || slices.ContainsFunc(s.listed, func(h liveSegment) bool { return h.name == name })
 }
 
@@ -135,7 +135,7 @@ func isDataError(err error) bool {
 	return true
 }
 
-func (s *Stored) read() (*manifest, []liveSegment, error) {
+func (s *stored) read() (*manifest, []liveSegment, error) {
 	noted, err := exists(s.opts.FS, s.opts.Dir, damagedFile)
 	if err != nil {
 		return nil, nil, err
@@ -161,10 +161,10 @@ func (s *Stored) read() (*manifest, []liveSegment, error) {
 }
 
 // Recovered returns why stored data was discarded on open, or "".
-func (s *Stored) Recovered() string { return s.recovered }
+func (s *stored) Recovered() string { return s.recovered }
 
 // Search implements [index.VectorIndex].
-func (s *Stored) Search(ctx context.Context, q index.VectorQuery) (hits []index.Scored, err error) {
+func (s *stored) Search(ctx context.Context, q index.VectorQuery) (hits []index.Scored, err error) {
 	v, err := s.current()
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (s *Stored) Search(ctx context.Context, q index.VectorQuery) (hits []index.
 
 // Similarity implements [index.VectorIndex]. It also returns false if v is zero, not finite, or of
 // another dimension, and once the files are known to be damaged.
-func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
+func (s *stored) Similarity(v []float32, id uint64) (float64, bool) {
 	unit, release := pooledUnit(v, s.opts.Dimensions)
 	if unit == nil {
 		return 0, false
@@ -215,7 +215,7 @@ func (s *Stored) Similarity(v []float32, id uint64) (float64, bool) {
 
 // find returns the row of an id if it is in memory, where rows are immutable. Otherwise it returns
 // the view that may have it.
-func (s *Stored) find(id uint64) ([]float32, *storedView) {
+func (s *stored) find(id uint64) ([]float32, *storedView) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed || s.broken.Load() != nil {
@@ -233,7 +233,7 @@ func (s *Stored) find(id uint64) ([]float32, *storedView) {
 }
 
 // Cursor implements [index.VectorIndex].
-func (s *Stored) Cursor() uint64 {
+func (s *stored) Cursor() uint64 {
 	if s.view.Load() == nil {
 		return 0
 	}
@@ -241,7 +241,7 @@ func (s *Stored) Cursor() uint64 {
 }
 
 // Stats implements [index.VectorIndex].
-func (s *Stored) Stats() index.PartStats {
+func (s *stored) Stats() index.PartStats {
 	v := s.acquire()
 	if v == nil {
 		return index.PartStats{}
@@ -255,7 +255,7 @@ func (s *Stored) Stats() index.PartStats {
 }
 
 // usable returns the error of a closed or damaged index, or of an ended context.
-func (s *Stored) usable(ctx context.Context) error {
+func (s *stored) usable(ctx context.Context) error {
 	if s.view.Load() == nil {
 		return index.ErrClosed
 	}
@@ -267,7 +267,7 @@ func (s *Stored) usable(ctx context.Context) error {
 
 // Close ends background work and releases the files. Changes that were not flushed are lost, as
 // Cursor reports. Running searches finish on their view. Closing twice is harmless.
-func (s *Stored) Close() error {
+func (s *stored) Close() error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()

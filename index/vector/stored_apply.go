@@ -13,7 +13,7 @@ const maxBacklog = 4
 
 // Apply implements [index.VectorIndex]. A failed background write is logged and retried later. It is not
 // an error of Apply, as the changes are kept in memory and can be found.
-func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
+func (s *stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if err := s.usable(ctx); err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (s *Stored) Apply(ctx context.Context, seq uint64, upserts []index.VectorCh
 }
 
 // change applies a validated batch and publishes the new view.
-func (s *Stored) change(seq uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
+func (s *stored) change(seq uint64, upserts []index.VectorChunk, lengths []float64, deletes []uint64) error {
 	ids := make([]uint64, 0, len(upserts)+len(deletes))
 	for _, u := range upserts {
 		ids = append(ids, u.ID)
@@ -65,7 +65,7 @@ func (s *Stored) change(seq uint64, upserts []index.VectorChunk, lengths []float
 }
 
 // memory returns the states that are not stored yet. The caller holds mu.
-func (s *Stored) memory() []*snapshot {
+func (s *stored) memory() []*snapshot {
 	if s.frozen != nil {
 		return []*snapshot{s.frozenState, s.activeState}
 	}
@@ -74,7 +74,7 @@ func (s *Stored) memory() []*snapshot {
 
 // flushIfDue starts a background flush when enough is pending, and flushes synchronously when the
 // backlog is too large.
-func (s *Stored) flushIfDue(ctx context.Context) {
+func (s *stored) flushIfDue(ctx context.Context) {
 	s.mu.Lock()
 	due := !s.closed && s.changed >= max(s.opts.FlushChanges, s.retryAt)
 	behind := due && s.retryAt == 0 && s.changed >= maxBacklog*s.opts.FlushChanges
@@ -91,7 +91,7 @@ func (s *Stored) flushIfDue(ctx context.Context) {
 	}
 }
 
-func (s *Stored) flushAndLog(ctx context.Context) {
+func (s *stored) flushAndLog(ctx context.Context) {
 	if err := s.Flush(ctx); err != nil && s.ctx.Err() == nil && ctx.Err() == nil {
 		s.opts.Logger.Error("vector index: flush failed; changes stay in memory until a later flush",
 			slog.String("dir", s.opts.Dir), slog.Any("error", err))

@@ -58,7 +58,7 @@ func models(t *testing.T, steps []step) []*flat {
 // run applies the steps after the index's cursor, and returns the largest cursor
 // that it promised. It goes on after errors, as the engine does, but for those of
 // Apply, which only damage causes.
-func run(t *testing.T, s *Stored, steps []step) (promised uint64) {
+func run(t *testing.T, s *stored, steps []step) (promised uint64) {
 	t.Helper()
 	promised = s.Cursor()
 	for i := int(promised); i < len(steps); i++ {
@@ -81,7 +81,7 @@ func faultOptions(fsys *faultfs.FS) Options {
 	return Options{Graph: kindFlat, Dir: faultDir, Dimensions: faultDim, Identity: "fake", FS: fsys}.withDefaults()
 }
 
-func openFault(t *testing.T, fsys *faultfs.FS) *Stored {
+func openFault(t *testing.T, fsys *faultfs.FS) *stored {
 	t.Helper()
 	s, err := openStored(faultOptions(fsys))
 	if err != nil {
@@ -91,7 +91,7 @@ func openFault(t *testing.T, fsys *faultfs.FS) *Stored {
 }
 
 // same compares every answer of an index with that of a model, bit for bit.
-func same(t *testing.T, s *Stored, want *flat) error {
+func same(t *testing.T, s *stored, want *flat) error {
 	t.Helper()
 	probes := random(rand.New(rand.NewPCG(3, 4)), 0, 3, faultDim)
 	for _, p := range probes {
@@ -117,7 +117,7 @@ func same(t *testing.T, s *Stored, want *flat) error {
 }
 
 // mustSame is same for an index that has to answer.
-func mustSame(t *testing.T, s *Stored, want *flat) {
+func mustSame(t *testing.T, s *stored, want *flat) {
 	t.Helper()
 	if err := same(t, s, want); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func mustSame(t *testing.T, s *Stored, want *flat) {
 
 // eachOperation runs the script once for every operation of the file system, or
 // every stride-th, with a fault there; -short leaves out nine tenths of them.
-func eachOperation(t *testing.T, stride int, fault faultfs.Fault, test func(t *testing.T, fsys *faultfs.FS, s *Stored)) {
+func eachOperation(t *testing.T, stride int, fault faultfs.Fault, test func(t *testing.T, fsys *faultfs.FS, s *stored)) {
 	t.Helper()
 	clean := faultfs.New()
 	s := openFault(t, clean)
@@ -169,7 +169,7 @@ func TestFailedOperations(t *testing.T) {
 			if name == "Full" {
 				stride = 1
 			}
-			eachOperation(t, stride, fault, func(t *testing.T, fsys *faultfs.FS, s *Stored) {
+			eachOperation(t, stride, fault, func(t *testing.T, fsys *faultfs.FS, s *stored) {
 				promised := run(t, s, steps)
 				mustSame(t, s, want[len(steps)])
 				if name == "TornRename" { // the manifest may be lost, but is never half believed
@@ -212,7 +212,7 @@ func TestCrashes(t *testing.T) {
 			if chance == 0 {
 				stride = 1
 			}
-			eachOperation(t, stride, faultfs.Fault{Effect: faultfs.Crash}, func(t *testing.T, fsys *faultfs.FS, s *Stored) {
+			eachOperation(t, stride, faultfs.Fault{Effect: faultfs.Crash}, func(t *testing.T, fsys *faultfs.FS, s *stored) {
 				promised := run(t, s, steps)
 				_ = s.Close()
 				var source *rand.Rand
@@ -239,7 +239,7 @@ func TestCrashes(t *testing.T) {
 func TestLyingDisk(t *testing.T) {
 	steps := script()
 	want := models(t, steps)
-	eachOperation(t, 2, faultfs.Fault{Effect: faultfs.Lose}, func(t *testing.T, fsys *faultfs.FS, s *Stored) {
+	eachOperation(t, 2, faultfs.Fault{Effect: faultfs.Lose}, func(t *testing.T, fsys *faultfs.FS, s *stored) {
 		run(t, s, steps)
 		_ = s.Close()
 		fsys.Restart(nil)
@@ -304,7 +304,7 @@ func TestFlippedBytes(t *testing.T) {
 }
 
 // padding reports whether a byte belongs to no part of a segment file.
-func padding(s *Stored, name string, at int) bool {
+func padding(s *stored, name string, at int) bool {
 	for _, h := range s.listed {
 		l := layoutOf(s.opts.Identity, len(h.ids), h.width)
 		if name == faultDir+"/"+h.name && int64(at) >= l.rows+int64(4*len(h.ids)*h.width) && int64(at) < l.sums {
@@ -318,7 +318,7 @@ func padding(s *Stored, name string, at int) bool {
 func TestFlippedReads(t *testing.T) {
 	steps := script()
 	want := models(t, steps)
-	eachOperation(t, 1, faultfs.Fault{Op: faultfs.Read, Effect: faultfs.Flip}, func(t *testing.T, fsys *faultfs.FS, s *Stored) {
+	eachOperation(t, 1, faultfs.Fault{Op: faultfs.Read, Effect: faultfs.Flip}, func(t *testing.T, fsys *faultfs.FS, s *stored) {
 		run(t, s, steps)
 		if err := same(t, s, want[len(steps)]); err != nil {
 			_ = s.Close()

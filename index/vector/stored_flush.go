@@ -23,7 +23,7 @@ func exists(fsys atomicfile.FS, dir, name string) (bool, error) {
 
 // acquireToken puts a token into a channel of capacity one. It returns an error if ctx ends or the
 // index is closed or unusable.
-func (s *Stored) acquireToken(ctx context.Context, token chan struct{}) error {
+func (s *stored) acquireToken(ctx context.Context, token chan struct{}) error {
 	select {
 	case token <- struct{}{}:
 	case <-ctx.Done():
@@ -40,7 +40,7 @@ func (s *Stored) acquireToken(ctx context.Context, token chan struct{}) error {
 
 // Flush implements [index.VectorIndex]. After an error, everything stays searchable and pending, and a
 // later Flush may succeed.
-func (s *Stored) Flush(ctx context.Context) error {
+func (s *stored) Flush(ctx context.Context) error {
 	if err := s.acquireToken(ctx, s.writer); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ type frozenState struct {
 }
 
 // flush writes the pending changes. The caller holds the writer's token.
-func (s *Stored) flush(ctx context.Context) error {
+func (s *stored) flush(ctx context.Context) error {
 	st, ok := s.freeze()
 	if !ok {
 		return nil
@@ -77,7 +77,7 @@ func (s *Stored) flush(ctx context.Context) error {
 
 // freeze moves the pending rows to the state that a flush writes; new changes go to a new arena. It
 // returns false if nothing is pending.
-func (s *Stored) freeze() (frozenState, bool) {
+func (s *stored) freeze() (frozenState, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.changed == 0 && s.applied == s.cursor.Load() {
@@ -91,7 +91,7 @@ func (s *Stored) freeze() (frozenState, bool) {
 }
 
 // thaw undoes freeze after a failed flush.
-func (s *Stored) thaw(st frozenState) {
+func (s *stored) thaw(st frozenState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.frozen.absorb(s.active)
@@ -119,7 +119,7 @@ func (a *arena) absorb(other *arena) {
 }
 
 // write stores the frozen state and publishes the view that reads it from the file.
-func (s *Stored) write(ctx context.Context, st frozenState) error {
+func (s *stored) write(ctx context.Context, st frozenState) error {
 	name := s.nextName()
 	refs, source := st.rows.sortedRows(s.active.stride)
 	fresh, err := s.store(ctx, name, refs, source)
@@ -143,13 +143,13 @@ func (s *Stored) write(ctx context.Context, st frozenState) error {
 }
 
 // nextName returns the name of a new segment.
-func (s *Stored) nextName() string {
+func (s *stored) nextName() string {
 	s.number++
 	return segmentName(s.number)
 }
 
 // commit writes a manifest, which makes a state durable.
-func (s *Stored) commit(segs []liveSegment, cursor uint64) error {
+func (s *stored) commit(segs []liveSegment, cursor uint64) error {
 	m := &manifest{
 		Format: manifestFormat, Identity: s.opts.Identity, Dimensions: s.opts.Dimensions,
 		Origin: s.opts.Origin(), Cursor: cursor, Segments: make([]manifestEntry, len(segs)),
@@ -170,7 +170,7 @@ func (s *Stored) commit(segs []liveSegment, cursor uint64) error {
 
 // publishFlush publishes the view that reads the frozen rows from their segment, or nil if there
 // were no rows. Rows removed since are dead there.
-func (s *Stored) publishFlush(fresh *segment, rows []rowRef) {
+func (s *stored) publishFlush(fresh *segment, rows []rowRef) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	frozen := s.frozen
@@ -202,7 +202,7 @@ func (s *segment) withDead(rows []rowRef, a *arena) liveSegment {
 
 // discardSegment releases a segment that is in no manifest and schedules its file for removal.
 // fresh may be nil.
-func (s *Stored) discardSegment(fresh *segment) {
+func (s *stored) discardSegment(fresh *segment) {
 	if fresh != nil {
 		s.removeLater(fresh.name)
 		fresh.release()
@@ -211,7 +211,7 @@ func (s *Stored) discardSegment(fresh *segment) {
 
 // removeLater schedules files for removal that the next manifest does not list. They stay until
 // that manifest is durable: after a write error it is unknown which manifest a crash would leave.
-func (s *Stored) removeLater(names ...string) {
+func (s *stored) removeLater(names ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stale = append(s.stale, names...)
@@ -219,7 +219,7 @@ func (s *Stored) removeLater(names ...string) {
 
 // removeStale removes the scheduled files after a change of the manifest. Failed removals are
 // retried after the next change.
-func (s *Stored) removeStale() {
+func (s *stored) removeStale() {
 	s.mu.Lock()
 	names := s.stale
 	s.stale = nil

@@ -31,7 +31,7 @@ func pickMerge(segs []liveSegment) []liveSegment {
 }
 
 // mergeInBackground starts a background merge unless one is running.
-func (s *Stored) mergeInBackground() {
+func (s *stored) mergeInBackground() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !s.merging.CompareAndSwap(false, true) {
@@ -48,7 +48,7 @@ func (s *Stored) mergeInBackground() {
 }
 
 // mergeAll merges until no merge is needed.
-func (s *Stored) mergeAll(ctx context.Context) error {
+func (s *stored) mergeAll(ctx context.Context) error {
 	for {
 		if err := s.acquireToken(ctx, s.merger); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (s *Stored) mergeAll(ctx context.Context) error {
 
 // merge merges the segments that pick selects into one, and reports whether there were any. The
 // caller holds the merger's token. Flushes run concurrently.
-func (s *Stored) merge(ctx context.Context, pick func([]liveSegment) []liveSegment) (bool, error) {
+func (s *stored) merge(ctx context.Context, pick func([]liveSegment) []liveSegment) (bool, error) {
 	from, name, err := s.startMerge(ctx, pick)
 	if err != nil || len(from) == 0 {
 		return false, err
@@ -91,7 +91,7 @@ func (s *Stored) merge(ctx context.Context, pick func([]liveSegment) []liveSegme
 }
 
 // startMerge returns the segments to merge, each with a reference, and the name of the new segment.
-func (s *Stored) startMerge(ctx context.Context, pick func([]liveSegment) []liveSegment) ([]liveSegment, string, error) {
+func (s *stored) startMerge(ctx context.Context, pick func([]liveSegment) []liveSegment) ([]liveSegment, string, error) {
 	if err := s.acquireToken(ctx, s.writer); err != nil {
 		return nil, "", err
 	}
@@ -109,7 +109,7 @@ func (s *Stored) startMerge(ctx context.Context, pick func([]liveSegment) []live
 // commitMerge replaces the merged segments by fresh, in the manifest and in the view. fresh is nil
 // if it would have no rows. The caller holds the writer's token and passes on its reference to
 // fresh.
-func (s *Stored) commitMerge(from []liveSegment, fresh *segment) error {
+func (s *stored) commitMerge(from []liveSegment, fresh *segment) error {
 	next, err := replaced(s.listed, from, fresh)
 	if err == nil {
 		err = s.commit(next, s.cursor.Load())
@@ -128,7 +128,7 @@ func (s *Stored) commitMerge(from []liveSegment, fresh *segment) error {
 }
 
 // publishMerge publishes the view with the merged segment.
-func (s *Stored) publishMerge(from []liveSegment, fresh *segment) error {
+func (s *stored) publishMerge(from []liveSegment, fresh *segment) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -167,7 +167,7 @@ func replaced(segs, from []liveSegment, fresh *segment) (next []liveSegment, err
 // Compact implements [index.VectorIndex]. It rewrites the segments that hold rows of deleted chunks and
 // removes every file that is not in use. Searches continue. After an error some rows or files may
 // remain, and a later call may succeed. A running search keeps its files until it ends.
-func (s *Stored) Compact(ctx context.Context) error {
+func (s *stored) Compact(ctx context.Context) error {
 	if err := s.acquireToken(ctx, s.merger); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
-func mustOpen(t testing.TB, o Options) *Stored {
+func mustOpen(t testing.TB, o Options) *stored {
 	t.Helper()
 	o.Graph = kindFlat
 	ix, err := New(o)
@@ -28,7 +28,7 @@ func mustOpen(t testing.TB, o Options) *Stored {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = ix.Close() })
-	return ix.(*Stored)
+	return ix.(*stored)
 }
 
 func mustFlush(t testing.TB, ix index.VectorIndex) {

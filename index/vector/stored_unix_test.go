@@ -13,14 +13,14 @@ import (
 // A mapped file that shrinks is an error, not the end of the process.
 func TestTruncatedWhileMapped(t *testing.T) {
 	q := index.VectorQuery{Vector: []float32{1, 0, 0, 0}, K: 5}
-	for name, use := range map[string]func(s *Stored) error{
-		"Search": func(s *Stored) error {
+	for name, use := range map[string]func(s *stored) error{
+		"Search": func(s *stored) error {
 			_, err := s.Search(t.Context(), q)
 			return err
 		},
-		"Apply":   func(s *Stored) error { return s.Apply(t.Context(), 9, nil, []uint64{45_000}) },
-		"Compact": func(s *Stored) error { return s.Compact(t.Context()) },
-		"Similarity": func(s *Stored) error {
+		"Apply":   func(s *stored) error { return s.Apply(t.Context(), 9, nil, []uint64{45_000}) },
+		"Compact": func(s *stored) error { return s.Compact(t.Context()) },
+		"Similarity": func(s *stored) error {
 			if _, ok := s.Similarity(q.Vector, 80_000); ok {
 				t.Error("Similarity has an answer")
 			}

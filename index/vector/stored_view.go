@@ -113,7 +113,7 @@ func (v *storedView) release() {
 
 // acquire returns the current view with a reference for the caller, or nil once the index is
 // closed.
-func (s *Stored) acquire() *storedView {
+func (s *stored) acquire() *storedView {
 	for {
 		v := s.view.Load()
 		if v == nil {
@@ -126,7 +126,7 @@ func (s *Stored) acquire() *storedView {
 }
 
 // publish replaces the view. The caller holds mu.
-func (s *Stored) publish(v *storedView) { s.view.Swap(v).release() }
+func (s *stored) publish(v *storedView) { s.view.Swap(v).release() }
 
 // scan returns the k chunks nearest to the query of a search, best first.
 func (v *storedView) scan(ctx context.Context, q search) ([]index.Scored, error) {

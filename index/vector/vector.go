@@ -52,10 +52,10 @@ type Options struct {
 	quietAfter, savePause                    time.Duration
 }
 
-// New opens an index. With a directory it is a [native] or [Stored] with the data stored there. If
+// New opens an index. With a directory it is a [native] or [stored] with the data stored there. If
 // that is torn or damaged, or of another embedder, dimension, format or store, it is removed: the
-// index is empty, Cursor is 0, and [Stored.Recovered] returns the reason. Options out of range are
-// errors that match [ragctx.ErrInvalid].
+// index is empty, Cursor is 0, and the method Recovered of the result returns the reason. Options
+// out of range are errors that match [ragctx.ErrInvalid].
 func New(o Options) (index.VectorIndex, error) {
 	switch {
 	case o.FlushChanges < 0:

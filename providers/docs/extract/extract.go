@@ -99,8 +99,8 @@ type Options struct {
 	Take func(path string) bool
 }
 
-// WithDefaults returns o with defaults for unset fields.
-func (o Options) WithDefaults() Options {
+// withDefaults returns o with defaults for unset fields.
+func (o Options) withDefaults() Options {
 	o.MaxText = cmp.Or(max(o.MaxText, 0), DefaultMaxText)
 	o.MaxExpand = cmp.Or(max(o.MaxExpand, 0), DefaultMaxExpand)
 	o.MaxMember = cmp.Or(max(o.MaxMember, 0), DefaultMaxMember)
@@ -196,7 +196,7 @@ func extension(name string) string {
 // An [*Error] concerns one of them, and the others follow; any other error is the end of ctx. Read
 // is safe for concurrent use.
 func Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
-	o = o.WithDefaults()
+	o = o.withDefaults()
 	return func(yield func(Text, error) bool) {
 		newReading(f, o, yield, nil).file(ctx, "", f, 0)
 	}

@@ -18,10 +18,10 @@ const (
 	minFunctionWords = 6  // function words of one language that are sufficient
 )
 
-// DetectLanguage returns the ISO 639-1 code of a text's natural language; "" if the text is short
+// detectLanguage returns the ISO 639-1 code of a text's natural language; "" if the text is short
 // or ambiguous. It reads a sample of the prose in the first 16 KiB, without code, tables and
 // addresses. It takes about 20 µs if function words decide, otherwise about 400 µs.
-func DetectLanguage(text string) string {
+func detectLanguage(text string) string {
 	sample, letters := proseSample(text)
 	if letters < minLetters {
 		return ""
@@ -136,7 +136,7 @@ func wordLetters(w string) (n int, ok bool) {
 // which templates declare for pages in any language.
 func (t *Text) noteLanguage() {
 	if declared, _ := t.Metadata[MetaLanguage].(string); declared == "" || declared == "en" {
-		t.setMeta(MetaLanguage, DetectLanguage(t.Text))
+		t.setMeta(MetaLanguage, detectLanguage(t.Text))
 	}
 }
 

@@ -11,7 +11,7 @@ func TestDetectLanguage(t *testing.T) {
 		for _, text := range []string{x.text, strings.SplitN(x.text, "\n", 2)[0]} {
 			all++
 			want, _, _ := strings.Cut(x.lang, "-")
-			if got := DetectLanguage(text); got == want {
+			if got := detectLanguage(text); got == want {
 				right++
 			} else {
 				t.Logf("%s is taken for %q", x.lang, got)
@@ -40,7 +40,7 @@ func TestDetectLanguageIn(t *testing.T) {
 		{"short but of one script", "ファイルを開いて、内容を確認してください。", "ja"},
 		{"empty", "", ""},
 	} {
-		if got := DetectLanguage(x.text); got != x.want {
+		if got := detectLanguage(x.text); got != x.want {
 			t.Errorf("%s: %q, want %q", x.name, got, x.want)
 		}
 	}
@@ -49,6 +49,6 @@ func TestDetectLanguageIn(t *testing.T) {
 func BenchmarkDetectLanguage(b *testing.B) {
 	text := strings.Repeat("Run the installer and follow the steps that it shows. ", 1000)
 	for b.Loop() {
-		DetectLanguage(text)
+		detectLanguage(text)
 	}
 }

@@ -268,7 +268,7 @@ func TestSheetsAreCut(t *testing.T) {
 	}
 	read := func(o Options, parts []byte) Text {
 		t.Helper()
-		o = o.WithDefaults()
+		o = o.withDefaults()
 		p, err := openParts(parts, o)
 		if err != nil {
 			t.Fatal(err)
@@ -394,7 +394,7 @@ func mutate(t *testing.T, name string, data []byte) {
 func fuzzPart(t *testing.T, name string, parts ...string) {
 	const limit = 1 << 18
 	x := File{Name: name, Data: zipped(t, parts...)}
-	text, err := readOffice(t.Context(), x, Options{MaxText: limit, MaxExpand: 1 << 20}.WithDefaults())
+	text, err := readOffice(t.Context(), x, Options{MaxText: limit, MaxExpand: 1 << 20}.withDefaults())
 	if err != nil {
 		return
 	}
@@ -406,7 +406,7 @@ func fuzzPart(t *testing.T, name string, parts ...string) {
 			t.Fatalf("control character %q at %d", c, i)
 		}
 	}
-	again, err := readOffice(t.Context(), x, Options{MaxText: limit, MaxExpand: 1 << 20}.WithDefaults())
+	again, err := readOffice(t.Context(), x, Options{MaxText: limit, MaxExpand: 1 << 20}.withDefaults())
 	if err != nil || again.Text != text.Text {
 		t.Fatalf("another text the second time: %v", err)
 	}

@@ -381,7 +381,7 @@ func FuzzPDF(f *testing.F) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		x, err := readPDF(ctx, File{Name: "a.pdf", Data: data},
-			Options{MaxExpand: 8 << 20, MaxText: 1 << 20}.WithDefaults())
+			Options{MaxExpand: 8 << 20, MaxText: 1 << 20}.withDefaults())
 		if ctx.Err() != nil {
 			t.Fatal("took too long")
 		}

@@ -74,7 +74,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 
 // Read is [Read] with isolated formats read in processes of the pool.
 func (p *Pool) Read(ctx context.Context, f File, o Options) iter.Seq2[Text, error] {
-	o = o.WithDefaults()
+	o = o.withDefaults()
 	return func(yield func(Text, error) bool) {
 		newReading(f, o, yield, p.readOne).file(ctx, "", f, 0)
 	}

@@ -83,7 +83,7 @@ func newRequest(f File, o Options, maxMemory int64) request {
 func (r request) options() Options {
 	return Options{
 		MaxText: r.MaxText, MaxExpand: r.MaxExpand, MaxMembers: r.Members, Timeout: r.Timeout,
-	}.WithDefaults()
+	}.withDefaults()
 }
 
 // response is the header of a text, or the reason why there is no text.

@@ -326,7 +326,7 @@ func TestServeWorker(t *testing.T) {
 	go func() { done <- ServeWorker(t.Context(), toWorker, fromWorker) }()
 	in := bufio.NewReader(receive)
 	for _, f := range []File{{Name: "a.txt", Data: []byte("text")}, {Name: "b.pdf", Data: []byte("%PDF-nothing")}} {
-		if err := writeFrame(send, newRequest(f, Options{}.WithDefaults(), 0), f.Data); err != nil {
+		if err := writeFrame(send, newRequest(f, Options{}.withDefaults(), 0), f.Data); err != nil {
 			t.Fatal(err)
 		}
 		var a response
@@ -335,7 +335,7 @@ func TestServeWorker(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := a.text(body)
-		want, wantErr := readInProcess(t.Context(), f, Options{}.WithDefaults())
+		want, wantErr := readInProcess(t.Context(), f, Options{}.withDefaults())
 		if got.Text != want.Text || fmt.Sprint(err) != fmt.Sprint(wantErr) {
 			t.Errorf("%s: got %q, %v; want %q, %v", f.Name, got.Text, err, want.Text, wantErr)
 		}
