@@ -161,12 +161,9 @@ func (s *Server) compactRoutes() {
 }
 
 func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compactOutput, error) {
-	ctx, err := s.requireVersion(ctx, in.SessionMatching, in.kept())
-	if err != nil {
-		return nil, err
-	}
-	ctx, at := trackVersion(ctx)
-	res, err := s.engine.Sessions().Views().Compact(ctx, in.kept(), in.Body.options())
+	o := in.Body.options()
+	o.When = in.when()
+	res, err := s.engine.Sessions().Views().Compact(ctx, in.kept(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +171,7 @@ func (s *Server) compactSession(ctx context.Context, in *compactInput) (*compact
 	if res.Moved != nil || res.Summarized != nil {
 		out.Compacted, out.Buffer = true, bufferedOf(res)
 	}
-	return &compactOutput{sessionMade(at), out}, nil
+	return &compactOutput{sessionMade(res.Version), out}, nil
 }
 
 func bufferedOf(c view.Compacted) *Buffered {
@@ -220,19 +217,14 @@ func compacted(r compact.Result) CompactAnswer {
 }
 
 func (s *Server) undoCompaction(ctx context.Context, in *undoCompactionInput) (*storedCompactionOutput, error) {
-	ctx, err := s.requireVersion(ctx, in.SessionMatching, in.kept())
-	if err != nil {
-		return nil, err
-	}
-	ctx, at := trackVersion(ctx)
-	c, err := s.engine.Sessions().Views().Undo(ctx, in.kept())
+	c, at, err := s.engine.Sessions().Views().Undo(ctx, in.kept(), in.when())
 	return &storedCompactionOutput{sessionMade(at), storedCompaction(c)}, err
 }
 
 func (s *Server) listCompactions(ctx context.Context, in *SessionKey) (*compactionsOutput, error) {
-	stored, err := s.engine.Sessions().Storage().Compactions(ctx, in.kept())
-	out := compactionList{Compactions: make([]StoredCompaction, len(stored))}
-	for i, c := range stored {
+	a, _, err := s.engine.Sessions().Storage().Read(ctx, in.kept(), session.Query{Compactions: true})
+	out := compactionList{Compactions: make([]StoredCompaction, len(a.Compactions))}
+	for i, c := range a.Compactions {
 		out.Compactions[i] = storedCompaction(c)
 	}
 	return &compactionsOutput{out}, err

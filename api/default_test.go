@@ -30,7 +30,7 @@ func (f *fixture) loop(t *testing.T, turns, window int, request func(turn int) s
 				ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, Content: output}}})
 		}
 		messages = append(messages, ragctx.TextMessage(ragctx.RoleAssistant, "Done."))
-		if _, err := f.eng.Sessions().Views().Append(t.Context(), k, "", session.Step{}, messages...); err != nil {
+		if _, _, err := f.eng.Sessions().Views().Append(t.Context(), k, view.AppendOptions{}, messages...); err != nil {
 			t.Fatal(err)
 		}
 		turn := fmt.Sprintf(`{"id":"t%d","session_id":"s","prompt":%q,"response":"Done."}`, n, request(n))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/session"
 )
 
 // Erasable is the parameter of routes that can erase permanently. It is exported because huma
@@ -57,12 +56,7 @@ func (s *Server) eraseRoutes() {
 			return nil, err
 		}
 		// Among the erased items only the session has a tag.
-		k := session.Key{Namespace: in.Namespace, User: in.UserID, ID: in.ID}
-		ctx, err := s.requireVersion(ctx, in.SessionMatching, k)
-		if err != nil {
-			return nil, err
-		}
-		erased, err := s.engine.Sessions().Erase(ctx, in.Namespace, in.ID, in.UserID, in.UserID == "")
+		erased, err := s.engine.Sessions().Erase(ctx, in.Namespace, in.ID, in.UserID, in.UserID == "", in.when())
 		return &erasedOutput{erased}, err
 	})
 	register(s, huma.Operation{

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"context"
-	"errors"
 	"net/http"
 	"strings"
 
@@ -25,28 +23,10 @@ type SessionMatching struct {
 	IfMatch string `header:"If-Match" maxLength:"8192" doc:"ETag of the session as read, or several, or * for any; 412 on a mismatch"`
 }
 
-// expect returns a context in which changes of the session require a matching version.
-func (m SessionMatching) expect(ctx context.Context) context.Context {
-	when := Matching(m).when()
-	return session.WithCondition(ctx, session.Condition{Revisions: when.Revisions, Any: when.Any})
-}
-
-// requireVersion checks the precondition at once and returns expect's context. Without the early check, an
-// operation could report a missing session or change nothing before its first change checks the
-// version.
-func (s *Server) requireVersion(ctx context.Context, m SessionMatching, k session.Key) (context.Context, error) {
-	ctx = m.expect(ctx)
-	if strings.TrimSpace(m.IfMatch) == "" {
-		return ctx, nil
-	}
-	v, err := s.engine.Sessions().Storage().Version(ctx, k)
-	if errors.Is(err, ragctx.ErrNotFound) {
-		return ctx, session.ConditionOf(ctx).Check(k, nil)
-	}
-	if err != nil {
-		return ctx, err
-	}
-	return ctx, session.ConditionOf(ctx).Check(k, &v)
+// when returns the header's condition.
+func (m SessionMatching) when() session.Condition {
+	c := Matching(m).when()
+	return session.Condition{Revisions: c.Revisions, Any: c.Any}
 }
 
 // SessionTag is the ETag of a returned session. It is exported for huma, like Matching.
@@ -59,15 +39,9 @@ type SessionMade struct {
 	ETag string `header:"ETag" doc:"tag of the new state of the session, for If-Match; absent if nothing changed"`
 }
 
-// trackVersion returns a context in which changes of a session store the new version in the result.
-func trackVersion(ctx context.Context) (context.Context, *session.Version) {
-	at := new(session.Version)
-	return session.WithVersionReport(ctx, at), at
-}
-
 // sessionMade returns the ETag of a version, or none if nothing changed.
-func sessionMade(at *session.Version) SessionMade {
-	if *at == (session.Version{}) {
+func sessionMade(at session.Version) SessionMade {
+	if at == (session.Version{}) {
 		return SessionMade{}
 	}
 	return SessionMade{tagOfRevision(at.Revision())}

@@ -174,7 +174,7 @@ func (s *Server) sessionRoutes() {
 	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "Get a session", "Returns "+
 		"sections, branches, compactions and observations, without messages."),
 		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) {
-			return s.sessionAt(ctx, in.kept(), new(session.Version))
+			return s.sessionAt(ctx, in.kept(), session.Version{})
 		})
 	register(s, sessionOp("change-session", http.MethodPatch, sessionPath, "Change a session", "Changes the "+
 		"compression layer and custom values."), s.changeSession)
@@ -205,32 +205,28 @@ func (s *Server) createSession(ctx context.Context, in *sessionInput) (*newSessi
 		return nil, err
 	}
 	k := session.Key{Namespace: r.Namespace, User: r.UserID, ID: cmp.Or(r.ID, seedOf(ctx), s.opts.NewID())}
-	ctx, at := trackVersion(session.WithRequestID(ctx, seedOf(ctx)))
-	o := view.CreateOptions{Parameters: r.Parameters, Layer: stage.Layer(r.Layer), Messages: messages}
-	d, err := s.engine.Sessions().Views().Create(ctx, k, o)
-	return (*newSessionOutput)(answerOf(d, at)), err
-}
-
-// answerOf returns a session with its tag: that of the version that the change made, or else of the
-// session as read. Concurrent changes may be in the answer, but not in the tag.
-func answerOf(d view.Summary, at *session.Version) *sessionOutput {
-	tag := sessionMade(at)
-	if tag.ETag == "" {
-		tag = sessionMade(&d.Version)
+	o := view.CreateOptions{
+		Parameters: r.Parameters, Layer: stage.Layer(r.Layer), Messages: messages, Request: seedOf(ctx),
 	}
-	return &sessionOutput{SessionTag(tag), sessionOf(d)}
+	at, err := s.engine.Sessions().Views().Create(ctx, k, o)
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.sessionAt(ctx, k, at)
+	return (*newSessionOutput)(d), err
 }
 
-// sessionAt returns a session after a change that made version at.
-func (s *Server) sessionAt(ctx context.Context, k session.Key, at *session.Version) (*sessionOutput, error) {
+// sessionAt returns a session with its tag: that of the version that a change made, or of the session
+// as read if that is zero. Concurrent changes may be in the answer, but not in the tag.
+func (s *Server) sessionAt(ctx context.Context, k session.Key, at session.Version) (*sessionOutput, error) {
 	d, err := s.engine.Sessions().Views().Describe(ctx, k)
-	return answerOf(d, at), err
+	return &sessionOutput{SessionTag(sessionMade(cmp.Or(at, d.Version))), sessionOf(d)}, err
 }
 
 func (s *Server) changeSession(ctx context.Context, in *sessionPatchInput) (*sessionOutput, error) {
-	ctx, at := trackVersion(in.expect(ctx))
 	c := view.Changes{Layer: (*stage.Layer)(in.Body.Layer), Parameters: in.Body.Parameters}
-	if err := s.engine.Sessions().Views().Change(ctx, in.kept(), c); err != nil {
+	at, err := s.engine.Sessions().Views().Change(ctx, in.kept(), c, in.when())
+	if err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)
@@ -245,11 +241,8 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 	if err != nil {
 		return nil, err
 	}
-	if ctx, err = s.requireVersion(ctx, in.SessionMatching, in.kept()); err != nil {
-		return nil, err
-	}
-	ctx, at := trackVersion(ctx)
-	if err := s.engine.Sessions().Views().Edit(ctx, in.kept(), name, messages); err != nil {
+	at, err := s.engine.Sessions().Views().Edit(ctx, in.kept(), name, messages, in.when())
+	if err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)
@@ -260,11 +253,8 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	if ctx, err = s.requireVersion(ctx, in.SessionMatching, in.kept()); err != nil {
-		return nil, err
-	}
-	ctx, at := trackVersion(ctx)
-	if err := s.engine.Sessions().Views().Remove(ctx, in.kept(), name); err != nil {
+	at, err := s.engine.Sessions().Views().Remove(ctx, in.kept(), name, in.when())
+	if err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)
@@ -273,8 +263,8 @@ func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessio
 func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {
 	to := in.kept()
 	to.ID = cmp.Or(in.Body.To, seedOf(ctx), s.opts.NewID())
-	ctx, at := trackVersion(session.WithRequestID(in.expect(ctx), seedOf(ctx)))
-	err := s.engine.Sessions().Storage().Fork(ctx, in.kept(), in.Body.MessageID, to.ID)
+	f := session.Fork{Leaf: in.Body.MessageID, ID: to.ID, Request: seedOf(ctx)}
+	at, err := s.engine.Sessions().Storage().Fork(ctx, in.kept(), f, in.when())
 	if errors.Is(err, ragctx.ErrConflict) {
 		err = fieldNamed(err, "to")
 	}
@@ -286,8 +276,9 @@ func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOut
 }
 
 func (s *Server) navigateSession(ctx context.Context, in *navigateInput) (*sessionOutput, error) {
-	ctx, at := trackVersion(in.expect(ctx))
-	if err := s.engine.Sessions().Storage().Navigate(ctx, in.kept(), in.Body.MessageID); err != nil {
+	u := session.Update{Leaf: &in.Body.MessageID}
+	at, err := s.engine.Sessions().Storage().Update(ctx, in.kept(), u, in.when())
+	if err != nil {
 		return nil, err
 	}
 	return s.sessionAt(ctx, in.kept(), at)

@@ -32,7 +32,7 @@ func (f *fixture) workedOn(t *testing.T, id string, turns int) {
 			ragctx.TextMessage(ragctx.RoleAssistant, "We decided to leave that part as it is."))
 	}
 	messages = append(messages, ragctx.TextMessage(ragctx.RoleUser, "how do I roll back a deployment?"))
-	if _, err := all.Append(t.Context(), k, "", session.Step{}, messages...); err != nil {
+	if _, _, err := all.Append(t.Context(), k, view.AppendOptions{}, messages...); err != nil {
 		t.Fatal(err)
 	}
 }

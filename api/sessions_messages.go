@@ -17,6 +17,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/view"
 	"github.com/ragctx/ragctx/session/wire"
 )
 
@@ -206,8 +207,7 @@ func (s *Server) appendToSession(ctx context.Context, in *appendInput) (*appendO
 		messages[0].ParentID = r.ParentID
 	}
 	assignIDs(messages, seedOf(ctx))
-	ctx, at := trackVersion(in.expect(ctx))
-	stored, err := s.appendOnce(ctx, k, r, messages)
+	stored, at, err := s.appendOnce(ctx, k, r, in.when(), messages)
 	if err != nil {
 		return nil, err
 	}
@@ -253,23 +253,35 @@ func assignIDs(messages []ragctx.Message, seed string) {
 
 // appendOnce appends messages. A repeated request finds the messages of its first attempt. Ids that
 // belong to other messages are a conflict, as they are without an idempotency key.
-func (s *Server) appendOnce(ctx context.Context, k session.Key, r AppendRequest,
-	messages []ragctx.Message,
-) ([]ragctx.Message, error) {
-	section := cmp.Or(r.Section, session.SectionMessages)
-	stored, err := s.appendMaking(ctx, k, r, section, messages)
+func (s *Server) appendOnce(
+	ctx context.Context, k session.Key, r AppendRequest, when session.Condition, messages []ragctx.Message,
+) ([]ragctx.Message, session.Version, error) {
+	o := view.AppendOptions{Section: cmp.Or(r.Section, session.SectionMessages), Step: r.Step.step(), When: when}
+	stored, at, err := s.appendMaking(ctx, k, r.Create, o, messages)
 	if !errors.Is(err, ragctx.ErrConflict) && !errors.Is(err, ragctx.ErrPrecondition) || seedOf(ctx) == "" {
-		return stored, err
+		return stored, at, err
 	}
 	parent := ""
 	for _, m := range messages {
-		e, getErr := s.engine.Sessions().Storage().Get(ctx, k, m.ID)
-		if m.ParentID = cmp.Or(m.ParentID, parent); getErr != nil || e.Section != section || !repeats(m, e.Message) {
-			return nil, err
+		e, _, getErr := s.storedMessage(ctx, k, m.ID)
+		if m.ParentID = cmp.Or(m.ParentID, parent); getErr != nil || e.Section != o.Section || !repeats(m, e.Message) {
+			return nil, at, err
 		}
 		stored, parent = append(stored, e.Message), m.ID
 	}
-	return stored, nil
+	return stored, session.Version{}, nil
+}
+
+// storedMessage returns a message of a session and its label.
+func (s *Server) storedMessage(
+	ctx context.Context, k session.Key, id string,
+) (e session.Entry, label string, err error) {
+	q := session.Query{Messages: session.OneMessage, ID: id, Labels: true}
+	a, _, err := s.engine.Sessions().Storage().Read(ctx, k, q)
+	if err != nil {
+		return e, "", err
+	}
+	return a.Entries[0], a.Labels[id], nil
 }
 
 // repeats reports whether a sent message equals a stored one at its position, ignoring attributes
@@ -283,17 +295,18 @@ func repeats(sent, stored ragctx.Message) bool {
 
 // appendMaking appends messages. If the session is missing and may be created, it creates the
 // session and retries, since most sessions exist.
-func (s *Server) appendMaking(ctx context.Context, k session.Key, r AppendRequest, section string,
-	messages []ragctx.Message,
-) ([]ragctx.Message, error) {
-	stored, err := s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
-	if !r.Create || !errors.Is(err, ragctx.ErrNotFound) {
-		return stored, err
+func (s *Server) appendMaking(
+	ctx context.Context, k session.Key, create bool, o view.AppendOptions, messages []ragctx.Message,
+) ([]ragctx.Message, session.Version, error) {
+	stored, at, err := s.engine.Sessions().Views().Append(ctx, k, o, messages...)
+	if !create || !errors.Is(err, ragctx.ErrNotFound) {
+		return stored, at, err
 	}
-	if err := s.engine.Sessions().Storage().Create(ctx, k); err != nil && !errors.Is(err, ragctx.ErrConflict) {
-		return nil, err
+	_, err = s.engine.Sessions().Storage().Create(ctx, k, session.Archive{}, "")
+	if err != nil && !errors.Is(err, ragctx.ErrConflict) {
+		return nil, at, err
 	}
-	return s.engine.Sessions().Views().Append(ctx, k, section, r.Step.step(), messages...)
+	return s.engine.Sessions().Views().Append(ctx, k, o, messages...)
 }
 
 func (s *Server) sessionMessages(ctx context.Context, in *sessionMessagesInput) (*sessionMessagesOutput, error) {
@@ -301,14 +314,14 @@ func (s *Server) sessionMessages(ctx context.Context, in *sessionMessagesInput) 
 	if err != nil {
 		return nil, err
 	}
-	labels, err := s.engine.Sessions().Storage().Labels(ctx, in.kept())
+	a, _, err := s.engine.Sessions().Storage().Read(ctx, in.kept(), session.Query{Labels: true})
 	if err != nil {
 		return nil, err
 	}
 	page, more := newest(found, in.Limit)
 	out := SessionMessages{Messages: make([]SessionMessage, len(page))}
 	for i, e := range page {
-		out.Messages[i] = SessionMessage{e.Message, e.Section, labels[e.Message.ID]}
+		out.Messages[i] = SessionMessage{e.Message, e.Section, a.Labels[e.Message.ID]}
 	}
 	if more {
 		out.Before = page[0].Message.ID
@@ -350,23 +363,20 @@ func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, i
 	if in.Before != "" {
 		limit = 0
 	}
-	messages, err := stored.Section(ctx, k, in.Section, limit)
+	q := session.Query{Messages: session.NewestMessages, Section: in.Section, Limit: limit}
+	a, _, err := stored.Read(ctx, k, q)
 	if err != nil {
 		return nil, err
 	}
 	if in.Before != "" {
-		at := slices.IndexFunc(messages, func(m ragctx.Message) bool { return m.ID == in.Before })
+		at := slices.IndexFunc(a.Entries, func(e session.Entry) bool { return e.Message.ID == in.Before })
 		if at < 0 {
 			return nil, ragctx.Invalid("before", "the section has no message with the id %q; send before from "+
 				"the previous answer", ragctx.Clip(in.Before))
 		}
-		messages = messages[:at]
+		return a.Entries[:at], nil
 	}
-	out := make([]session.Entry, len(messages))
-	for i, m := range messages {
-		out[i] = session.Entry{Section: in.Section, Message: m}
-	}
-	return out, nil
+	return a.Entries, nil
 }
 
 // newest returns at most limit entries of at most the bytes of a page, apart from the last message,
@@ -392,12 +402,8 @@ func (s *Server) sessionMessage(ctx context.Context, in *MessageKey) (*sessionMe
 }
 
 func (s *Server) oneMessage(ctx context.Context, k session.Key, id string) (SessionMessage, error) {
-	e, err := s.engine.Sessions().Storage().Get(ctx, k, id)
-	if err != nil {
-		return SessionMessage{}, err
-	}
-	labels, err := s.engine.Sessions().Storage().Labels(ctx, k)
-	return SessionMessage{e.Message, e.Section, labels[id]}, err
+	e, label, err := s.storedMessage(ctx, k, id)
+	return SessionMessage{e.Message, e.Section, label}, err
 }
 
 func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput, error) {
@@ -405,8 +411,9 @@ func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput
 	if err != nil {
 		return nil, err
 	}
-	ctx, at := trackVersion(in.expect(ctx))
-	if err := s.engine.Sessions().Storage().Label(ctx, in.kept(), id, in.Body.Label); err != nil {
+	u := session.Update{Labels: map[string]string{id: in.Body.Label}}
+	at, err := s.engine.Sessions().Storage().Update(ctx, in.kept(), u, in.when())
+	if err != nil {
 		return nil, err
 	}
 	out, err := s.oneMessage(ctx, in.kept(), id)
@@ -414,9 +421,9 @@ func (s *Server) labelMessage(ctx context.Context, in *labelInput) (*labelOutput
 }
 
 func (s *Server) sessionLabels(ctx context.Context, in *SessionKey) (*labelsOutput, error) {
-	labels, err := s.engine.Sessions().Storage().Labels(ctx, in.kept())
+	a, _, err := s.engine.Sessions().Storage().Read(ctx, in.kept(), session.Query{Labels: true})
 	out := labelList{Labels: []Label{}}
-	for id, label := range labels {
+	for id, label := range a.Labels {
 		out.Labels = append(out.Labels, Label{id, label})
 	}
 	slices.SortFunc(out.Labels, func(a, b Label) int { return cmp.Compare(a.MessageID, b.MessageID) })

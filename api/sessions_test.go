@@ -728,7 +728,7 @@ func TestSessionsOfAKey(t *testing.T) {
 	if _, err := ann.EraseSession(t.Context(), session.Key{User: "ann", ID: "s"}); err != nil {
 		t.Error(err)
 	}
-	if ok, err := f.eng.Sessions().Storage().Has(t.Context(), session.Key{User: "ben", ID: "s"}); !ok || err != nil {
+	if ok, err := session.Has(t.Context(), f.eng.Sessions().Storage(), session.Key{User: "ben", ID: "s"}); !ok || err != nil {
 		t.Errorf("the other's is gone: %v", err)
 	}
 }

@@ -80,7 +80,7 @@ func (s *Server) sessionTransferRoutes() {
 
 func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamResponse, error) {
 	return s.streamed(linesType, "session.jsonl", func(ctx context.Context, w io.Writer) error {
-		a, err := s.engine.Sessions().Storage().Export(ctx, in.kept())
+		a, _, err := session.Export(ctx, s.engine.Sessions().Storage(), in.kept())
 		if err != nil {
 			return err
 		}
@@ -90,7 +90,6 @@ func (s *Server) exportSession(_ context.Context, in *SessionKey) (*huma.StreamR
 
 func (s *Server) importSession(ctx context.Context, in *sessionImport) (*sessionImportOutput, error) {
 	k := in.kept()
-	ctx, at := trackVersion(session.WithRequestID(ctx, seedOf(ctx)))
 	read, ok := in.c.Get(importSession).(sessionRead)
 	if !ok {
 		memory := s.bodies.reserve(importSession)
@@ -105,7 +104,8 @@ func (s *Server) importSession(ctx context.Context, in *sessionImport) (*session
 		return nil, err
 	}
 	defer leave()
-	if err := s.engine.Sessions().Storage().Import(ctx, k, read.archive); err != nil {
+	at, err := s.engine.Sessions().Storage().Create(ctx, k, read.archive, seedOf(ctx))
+	if err != nil {
 		return nil, err
 	}
 	out := SessionImport{Failed: len(read.bad), Quarantined: []SessionFault{}}

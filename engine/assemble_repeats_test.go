@@ -11,12 +11,13 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	convo "github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/assemble"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // exchange appends a prompt and a response to a session, and completes them as a turn.
 func (f *fixture) exchange(k convo.Key, id, prompt, response string) {
 	f.t.Helper()
-	if _, err := f.Sessions().Views().Append(f.t.Context(), k, "", convo.Step{}, ragctx.TextMessage(ragctx.RoleUser, prompt), ragctx.TextMessage(ragctx.RoleAssistant, response)); err != nil {
+	if _, _, err := f.Sessions().Views().Append(f.t.Context(), k, view.AppendOptions{}, ragctx.TextMessage(ragctx.RoleUser, prompt), ragctx.TextMessage(ragctx.RoleAssistant, response)); err != nil {
 		f.t.Fatal(err)
 	}
 	f.turn(ragctx.Turn{ID: id, UserID: k.User, SessionID: k.ID, Prompt: prompt, Response: response})
@@ -75,7 +76,7 @@ func TestEarlyTurnsOfALongSessionAreFound(t *testing.T) {
 		at := time.Date(2026, 5, 8, 12, i, 0, 0, time.UTC)
 		prompt, response := fmt.Sprintf("Barge w%d lies at berth %d. %s", i, i, strings.Repeat("It is slow. ", 60)), fmt.Sprintf("I see, w%d.", i)
 		prompts[i] = strings.TrimSpace(prompt)
-		if _, err := f.Sessions().Views().Append(t.Context(), k, "", convo.Step{}, ragctx.TextMessage(ragctx.RoleUser, prompt), ragctx.TextMessage(ragctx.RoleAssistant, response)); err != nil {
+		if _, _, err := f.Sessions().Views().Append(t.Context(), k, view.AppendOptions{}, ragctx.TextMessage(ragctx.RoleUser, prompt), ragctx.TextMessage(ragctx.RoleAssistant, response)); err != nil {
 			t.Fatal(err)
 		}
 		f.turn(ragctx.Turn{ID: fmt.Sprintf("t%d", i), UserID: "ann", SessionID: "s", Prompt: prompt, Response: response, Occurred: at})

@@ -13,6 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/store"
 	convo "github.com/ragctx/ragctx/session"
+	"github.com/ragctx/ragctx/session/view"
 )
 
 // TestClockJumps sets the clock 20 years ahead and back, between restarts and under a running server.
@@ -50,7 +51,7 @@ func TestClockJumps(t *testing.T) {
 				if j := f.await(f.spool("b" + n + "=Zqbulk" + n).ID); j.State != store.JobDone {
 					t.Errorf("era %d: the job is %+v", era, j)
 				}
-				if _, err := f.Sessions().Views().Append(t.Context(), conv, "", convo.Step{}, ragctx.TextMessage(ragctx.RoleUser, "message "+n)); err != nil {
+				if _, _, err := f.Sessions().Views().Append(t.Context(), conv, view.AppendOptions{}, ragctx.TextMessage(ragctx.RoleUser, "message "+n)); err != nil {
 					t.Fatal(err)
 				}
 				msg, err := f.Ledger().Append(t.Context(), clusterMessages("team", n))
@@ -96,8 +97,8 @@ func TestClockJumps(t *testing.T) {
 				if d, _, err := f.Documents().Get(t.Context(), "", "newest", 0); err != nil || d.Version != era+1 {
 					t.Errorf("era %d: the newest version is %d, %v", era, d.Version, err)
 				}
-				if s, err := f.Sessions().Storage().Load(t.Context(), conv); err != nil || s.Len() != era+1 {
-					t.Errorf("era %d: the session is %+v, %v", era, s, err)
+				if a, _, err := convo.Export(t.Context(), f.Sessions().Storage(), conv); err != nil || len(a.Entries) != era+1 {
+					t.Errorf("era %d: the session is %+v, %v", era, a, err)
 				}
 				if m, err := f.Ledger().Messages(t.Context(), ledger.Query{Filter: ledger.Filter{Cluster: "team"}}); err != nil || len(m) != era+1 {
 					t.Errorf("era %d: %d messages in the ledger, %v", era, len(m), err)

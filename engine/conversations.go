@@ -85,7 +85,7 @@ func (o conversationObserver) observes(t ragctx.Turn) bool {
 	if o.engine.opts.Conversation.Observation.Disabled {
 		return false
 	}
-	has, err := o.engine.storedSessions().Has(context.Background(), turnKey(t))
+	has, err := session.Has(context.Background(), o.engine.storedSessions(), turnKey(t))
 	return has && err == nil
 }
 
@@ -133,143 +133,88 @@ func (e *core) conversationKey(ctx context.Context, k session.Key) (session.Key,
 	return session.Key{Namespace: of.Namespace, User: of.UserID, ID: of.SessionID}, err
 }
 
-// withKey calls fn with the completed key.
-func withKey[T any](
-	ctx context.Context, c authorizedSessions, k session.Key, fn func(context.Context, session.Key) (T, error),
-) (out T, err error) {
+// Create implements [session.Storage].
+func (c authorizedSessions) Create(
+	ctx context.Context, k session.Key, a session.Archive, request string,
+) (at session.Version, err error) {
 	if k, err = c.engine.conversationKey(ctx, k); err != nil {
-		return out, err
+		return at, err
 	}
-	return fn(ctx, k)
+	return c.stored.Create(ctx, k, a, request)
 }
 
-// changeWithKey is withKey for functions without a result.
-func (c authorizedSessions) changeWithKey(ctx context.Context, k session.Key, fn func(session.Key) error) error {
-	_, err := withKey(ctx, c, k, func(_ context.Context, k session.Key) (struct{}, error) { return struct{}{}, fn(k) })
-	return err
+// Fork implements [session.Storage].
+func (c authorizedSessions) Fork(
+	ctx context.Context, k session.Key, f session.Fork, when session.Condition,
+) (at session.Version, err error) {
+	if k, err = c.engine.conversationKey(ctx, k); err != nil {
+		return at, err
+	}
+	_, err = c.engine.conversationKey(ctx, session.Key{Namespace: k.Namespace, User: k.User, ID: f.ID})
+	if err != nil {
+		return at, err
+	}
+	return c.stored.Fork(ctx, k, f, when)
 }
 
-func (c authorizedSessions) Create(ctx context.Context, k session.Key) error {
-	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Create(ctx, k) })
+// Delete implements [session.Storage].
+func (c authorizedSessions) Delete(ctx context.Context, k session.Key, when session.Condition) error {
+	k, err := c.engine.conversationKey(ctx, k)
+	if err != nil {
+		return err
+	}
+	defer c.engine.conversations.Forget(func(one session.Key) bool { return one == k })
+	return c.stored.Delete(ctx, k, when)
 }
 
-func (c authorizedSessions) Has(ctx context.Context, k session.Key) (bool, error) {
-	return withKey(ctx, c, k, c.stored.Has)
+// Read implements [session.Storage].
+func (c authorizedSessions) Read(
+	ctx context.Context, k session.Key, q session.Query,
+) (a session.Archive, at session.Version, err error) {
+	if k, err = c.engine.conversationKey(ctx, k); err != nil {
+		return a, at, err
+	}
+	return c.stored.Read(ctx, k, q)
 }
 
-func (c authorizedSessions) Load(ctx context.Context, k session.Key) (session.Store, error) {
-	return withKey(ctx, c, k, c.stored.Load)
-}
-
-func (c authorizedSessions) Save(ctx context.Context, k session.Key, s session.Store) (session.Result, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) {
-		return c.stored.Save(ctx, k, s)
-	})
-}
-
-func (c authorizedSessions) Replace(
-	ctx context.Context, k session.Key, at session.Version, s session.Store,
-) (session.Result, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Result, error) {
-		return c.stored.Replace(ctx, k, at, s)
-	})
-}
-
-func (c authorizedSessions) Delete(ctx context.Context, k session.Key) error {
-	return c.changeWithKey(ctx, k, func(k session.Key) error {
-		defer c.engine.conversations.Forget(func(one session.Key) bool { return one == k })
-		return c.stored.Delete(ctx, k)
-	})
-}
-
-func (c authorizedSessions) Version(ctx context.Context, k session.Key) (session.Version, error) {
-	return withKey(ctx, c, k, c.stored.Version)
-}
-
+// Info implements [session.Storage].
 func (c authorizedSessions) Info(ctx context.Context, k session.Key) (session.Info, error) {
-	return withKey(ctx, c, k, c.stored.Info)
+	k, err := c.engine.conversationKey(ctx, k)
+	if err != nil {
+		return session.Info{}, err
+	}
+	return c.stored.Info(ctx, k)
 }
 
-func (c authorizedSessions) Annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
-	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Annotate(ctx, k, parameters) })
-}
-
+// Append implements [session.Storage].
 func (c authorizedSessions) Append(
-	ctx context.Context, k session.Key, section string, messages ...ragctx.Message,
-) ([]ragctx.Message, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
-		return c.stored.Append(ctx, k, section, messages...)
-	})
+	ctx context.Context, k session.Key, section string, messages []ragctx.Message, when session.Condition,
+) (out []ragctx.Message, at session.Version, err error) {
+	if k, err = c.engine.conversationKey(ctx, k); err != nil {
+		return nil, at, err
+	}
+	return c.stored.Append(ctx, k, section, messages, when)
 }
 
-func (c authorizedSessions) Get(ctx context.Context, k session.Key, id string) (session.Entry, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Entry, error) {
-		return c.stored.Get(ctx, k, id)
-	})
+// Update implements [session.Storage].
+func (c authorizedSessions) Update(
+	ctx context.Context, k session.Key, u session.Update, when session.Condition,
+) (at session.Version, err error) {
+	if k, err = c.engine.conversationKey(ctx, k); err != nil {
+		return at, err
+	}
+	return c.stored.Update(ctx, k, u, when)
 }
 
-func (c authorizedSessions) Section(
-	ctx context.Context, k session.Key, name string, limit int,
-) ([]ragctx.Message, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]ragctx.Message, error) {
-		return c.stored.Section(ctx, k, name, limit)
-	})
-}
-
-func (c authorizedSessions) Leaf(ctx context.Context, k session.Key) (string, error) {
-	return withKey(ctx, c, k, c.stored.Leaf)
-}
-
-func (c authorizedSessions) Navigate(ctx context.Context, k session.Key, id string) error {
-	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Navigate(ctx, k, id) })
-}
-
-func (c authorizedSessions) Path(ctx context.Context, k session.Key, id string) ([]session.Entry, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) ([]session.Entry, error) {
-		return c.stored.Path(ctx, k, id)
-	})
-}
-
-func (c authorizedSessions) Fork(ctx context.Context, k session.Key, id, to string) error {
-	return c.changeWithKey(ctx, k, func(k session.Key) error {
-		target, err := c.engine.conversationKey(ctx, session.Key{Namespace: k.Namespace, User: k.User, ID: to})
-		if err != nil {
-			return err
-		}
-		return c.stored.Fork(ctx, k, id, target.ID)
-	})
-}
-
-func (c authorizedSessions) Label(ctx context.Context, k session.Key, id, label string) error {
-	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Label(ctx, k, id, label) })
-}
-
-func (c authorizedSessions) Labels(ctx context.Context, k session.Key) (map[string]string, error) {
-	return withKey(ctx, c, k, c.stored.Labels)
-}
-
-func (c authorizedSessions) AddCompaction(
-	ctx context.Context, k session.Key, one session.Compaction, spent ...string,
-) (session.Compaction, error) {
-	return withKey(ctx, c, k, func(ctx context.Context, k session.Key) (session.Compaction, error) {
-		return c.stored.AddCompaction(ctx, k, one, spent...)
-	})
-}
-
-func (c authorizedSessions) Compactions(ctx context.Context, k session.Key) ([]session.Compaction, error) {
-	return withKey(ctx, c, k, c.stored.Compactions)
-}
-
-func (c authorizedSessions) UndoCompaction(ctx context.Context, k session.Key) (session.Compaction, error) {
-	return withKey(ctx, c, k, c.stored.UndoCompaction)
-}
-
-func (c authorizedSessions) Export(ctx context.Context, k session.Key) (session.Archive, error) {
-	return withKey(ctx, c, k, c.stored.Export)
-}
-
-func (c authorizedSessions) Import(ctx context.Context, k session.Key, a session.Archive) error {
-	return c.changeWithKey(ctx, k, func(k session.Key) error { return c.stored.Import(ctx, k, a) })
+// Replace implements [session.Storage].
+func (c authorizedSessions) Replace(
+	ctx context.Context, k session.Key, at session.Version, a session.Archive,
+) (session.Version, error) {
+	k, err := c.engine.conversationKey(ctx, k)
+	if err != nil {
+		return session.Version{}, err
+	}
+	return c.stored.Replace(ctx, k, at, a)
 }
 
 // authorizedNotes completes and authorizes the scopes of observations.

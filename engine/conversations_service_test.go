@@ -101,7 +101,8 @@ func TestTurnsOfConversationsAreObserved(t *testing.T) {
 		f.settle()
 	}
 	f.converse(t.Context(), k, chat(3)...)
-	if err := f.Sessions().Views().SetLayer(t.Context(), k, stage.LayerObservation); err != nil {
+	layer := stage.LayerObservation
+	if _, err := f.Sessions().Views().Change(t.Context(), k, view.Changes{Layer: &layer}, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	turn("1", "unstored")
@@ -131,7 +132,7 @@ func TestConversationEvents(t *testing.T) {
 	}
 	k := convo.Key{User: "ann", ID: "s"}
 	f.converse(t.Context(), k, chat(60)...)
-	if err := f.Sessions().Storage().Fork(t.Context(), k, "", "fork"); err != nil {
+	if _, err := f.Sessions().Storage().Fork(t.Context(), k, convo.Fork{ID: "fork"}, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	fork := convo.Key{User: "ann", ID: "fork"}
@@ -157,7 +158,7 @@ func TestConversationEvents(t *testing.T) {
 	if got := strings.Join(told, " "); got != "context_warning context_compacting context_compacted" {
 		t.Errorf("told %s", got)
 	}
-	e, err := f.Sessions().Erase(t.Context(), "", "s", "ann", false)
+	e, err := f.Sessions().Erase(t.Context(), "", "s", "ann", false, convo.Condition{})
 	if err != nil || e.Sessions != 2 {
 		t.Errorf("%+v, %v", e, err)
 	}

@@ -39,19 +39,25 @@ func TestConversationsOfAUser(t *testing.T) {
 	s := f.Sessions().Storage()
 	ben := convo.Key{Namespace: "default", User: "ben", ID: "s1"}
 	for _, k := range []convo.Key{ben, {ID: "s1"}} {
-		if err := s.Create(t.Context(), k); err != nil {
+		if _, err := s.Create(t.Context(), k, convo.Archive{}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ann := access.With(t.Context(), access.Grant{Role: access.Write, User: "ann", Namespaces: []string{"default"}})
 	for name, try := range map[string]func(context.Context) error{
-		"another's":      func(ctx context.Context) error { _, err := s.Load(ctx, ben); return err },
-		"into another's": func(ctx context.Context) error { _, err := s.Append(ctx, ben, "messages"); return err },
+		"another's": func(ctx context.Context) error { _, _, err := s.Read(ctx, ben, convo.Query{}); return err },
+		"into another's": func(ctx context.Context) error {
+			_, _, err := s.Append(ctx, ben, "messages", nil, convo.Condition{})
+			return err
+		},
 		"notes of another's": func(ctx context.Context) error {
 			_, err := f.Sessions().Notes().Notes(ctx, stage.Scope{UserID: "ben", SessionID: "s1"})
 			return err
 		},
-		"another namespace": func(ctx context.Context) error { return s.Create(ctx, convo.Key{Namespace: "other", ID: "s"}) },
+		"another namespace": func(ctx context.Context) error {
+			_, err := s.Create(ctx, convo.Key{Namespace: "other", ID: "s"}, convo.Archive{}, "")
+			return err
+		},
 		"notes of one's there": func(ctx context.Context) error {
 			return f.Sessions().Notes().AddNote(ctx, stage.Scope{Namespace: "other", SessionID: "s"}, stage.Note{})
 		},
@@ -60,10 +66,10 @@ func TestConversationsOfAUser(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if ok, err := s.Has(ann, convo.Key{ID: "s1"}); ok || err != nil {
+	if ok, err := convo.Has(ann, s, convo.Key{ID: "s1"}); ok || err != nil {
 		t.Errorf("nobody's session is hers: %v", err)
 	}
-	if err := s.Create(ann, convo.Key{ID: "s1"}); err != nil {
+	if _, err := s.Create(ann, convo.Key{ID: "s1"}, convo.Archive{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Sessions().Notes().AddNote(ann, stage.Scope{SessionID: "s1"}, stage.Note{Intent: "x"}); err != nil {
@@ -72,17 +78,17 @@ func TestConversationsOfAUser(t *testing.T) {
 	hers := convo.Key{User: "ann", ID: "s1"}
 	f.reopen()
 	s = f.Sessions().Storage()
-	if ok, err := s.Has(t.Context(), hers); !ok || err != nil {
+	if ok, err := convo.Has(t.Context(), s, hers); !ok || err != nil {
 		t.Errorf("after a restart: %v, %v", ok, err)
 	}
 	if list, err := f.Sessions().Providers(t.Context(), engine.SessionKey{UserID: "ann", SessionID: "s1"}); err != nil || len(list) != 0 {
 		t.Errorf("its providers: %v, %v", list, err)
 	}
-	if _, err := f.Sessions().Erase(t.Context(), "", "s1", "ann", false); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "s1", "ann", false, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	for k, want := range map[convo.Key]bool{hers: false, ben: true, {ID: "s1"}: true} {
-		if ok, err := s.Has(t.Context(), k); ok != want || err != nil {
+		if ok, err := convo.Has(t.Context(), s, k); ok != want || err != nil {
 			t.Errorf("%v: %v, %v", k, ok, err)
 		}
 	}
@@ -93,21 +99,18 @@ func TestConversationsOfAUser(t *testing.T) {
 func TestErasingWithACondition(t *testing.T) {
 	f := open(t)
 	k := convo.Key{User: "ann", ID: "s"}
-	if err := f.Sessions().Storage().Create(t.Context(), k); err != nil {
-		t.Fatal(err)
-	}
-	at, err := f.Sessions().Storage().Version(t.Context(), k)
+	at, err := f.Sessions().Storage().Create(t.Context(), k, convo.Archive{}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	when := convo.WithCondition(t.Context(), convo.Condition{Revisions: []string{at.Revision()}})
-	if _, err := f.Sessions().Erase(when, "nowhere", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
+	when := convo.Condition{Revisions: []string{at.Revision()}}
+	if _, err := f.Sessions().Erase(t.Context(), "nowhere", "s", "ann", false, when); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("in a namespace that is not there: %v", err)
 	}
-	if e, err := f.Sessions().Erase(when, "", "s", "ann", false); err != nil || e.Sessions != 1 {
+	if e, err := f.Sessions().Erase(t.Context(), "", "s", "ann", false, when); err != nil || e.Sessions != 1 {
 		t.Errorf("%+v, %v", e, err)
 	}
-	if _, err := f.Sessions().Erase(when, "", "s", "ann", false); !errors.Is(err, ragctx.ErrPrecondition) {
+	if _, err := f.Sessions().Erase(t.Context(), "", "s", "ann", false, when); !errors.Is(err, ragctx.ErrPrecondition) {
 		t.Errorf("again: %v", err)
 	}
 }

@@ -135,9 +135,11 @@ func (e *core) eraseMemory(
 }
 
 // Erase erases the turns and memories of a session of a user. With anyUser it erases those
-// of all users, which needs the role admin; a caller bound to a user erases only that user's. A
-// condition of ctx ([session.WithCondition]) applies to the stored session only.
-func (e Sessions) Erase(ctx context.Context, namespace, id, user string, anyUser bool) (store.Erased, error) {
+// of all users, which needs the role admin; a caller bound to a user erases only that user's. The
+// condition applies to the stored session only.
+func (e Sessions) Erase(
+	ctx context.Context, namespace, id, user string, anyUser bool, when session.Condition,
+) (store.Erased, error) {
 	by, err := canRead(ctx, Viewer{user, anyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).RequireAllUsers()
@@ -145,15 +147,13 @@ func (e Sessions) Erase(ctx context.Context, namespace, id, user string, anyUser
 	if err != nil {
 		return store.Erased{}, err
 	}
-	when := session.ConditionOf(ctx)
-	ctx = session.WithCondition(ctx, session.Condition{})
 	if e.namespaceMissing(ctx, namespace) {
 		return store.Erased{}, when.Check(session.Key{ID: id}, nil)
 	}
 	f := store.MemoryFilter{SessionID: id, UserID: by.User, AnyUser: by.Anyone, Own: !by.Anyone}
 	before := e.countTiers(ctx, namespace, f)
 	took, err := e.eraseWithEvents(ctx, namespace, sessionEvents(id, by), func(ns int64) (store.Erased, error) {
-		erased, err := e.store.EraseSession(session.WithCondition(ctx, when), ns, id, by.User, by.Anyone)
+		erased, err := e.store.EraseSession(ctx, ns, id, by.User, by.Anyone, when)
 		if !errors.Is(err, ragctx.ErrPrecondition) {
 			e.registry.forget(func(k SessionKey) bool {
 				return k.Namespace == namespaceName(namespace) && k.SessionID == id &&

@@ -12,6 +12,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/events"
 	"github.com/ragctx/ragctx/internal/store"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 // TestErasedTextIsInNoEvent: a subscriber that reconnects gets no events with erased text.
@@ -22,7 +23,7 @@ func TestErasedTextIsInNoEvent(t *testing.T) {
 			return err
 		},
 		"session": func(ctx context.Context, e *engine.Engine) error {
-			_, err := e.Sessions().Erase(ctx, "", "s", "", true)
+			_, err := e.Sessions().Erase(ctx, "", "s", "", true, convo.Condition{})
 			return err
 		},
 		"user": func(ctx context.Context, e *engine.Engine) error {

@@ -15,6 +15,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/store/sqlite"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 // tracesIn lists the files of a directory that hold a token, in any case.
@@ -144,7 +145,7 @@ func TestEraseUser(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	w.check(t, e, "QxbobXq", "QxzoeXq", "Zq0Xwv")
-	got, err = e.Sessions().Erase(t.Context(), "", "session-zoe", "zoe", false)
+	got, err = e.Sessions().Erase(t.Context(), "", "session-zoe", "zoe", false, convo.Condition{})
 	if err != nil || got.Memories != 6 || got.Turns != 6 {
 		t.Fatalf("%+v, %v", got, err)
 	}

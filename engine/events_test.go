@@ -11,6 +11,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 // listen subscribes to events with the grant of ctx. The returned func closes the engine and returns
@@ -80,7 +81,7 @@ func TestEvents(t *testing.T) {
 	_, err = f.Search(ctx, nothing)
 	put(err)
 	got := f.told(ctx, from) // before it is forgotten
-	_, err = f.Sessions().Erase(ctx, "", "s", "", true)
+	_, err = f.Sessions().Erase(ctx, "", "s", "", true, convo.Condition{})
 	put(err)
 	got = append(got, heard()...)
 

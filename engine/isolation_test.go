@@ -15,6 +15,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory/facts"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 // saidWord is a word that encodes its owner: zq, namespace, user, number.
@@ -262,7 +263,7 @@ func TestEraseOfASession(t *testing.T) {
 	if len(all("s0")) == 0 || len(before) == 0 {
 		t.Fatal("nothing to erase")
 	}
-	if _, err := w.Sessions().Erase(ctx, "one", "s0", "ada", false); err != nil {
+	if _, err := w.Sessions().Erase(ctx, "one", "s0", "ada", false, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	w.settle()

@@ -15,6 +15,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 // erasure is a set of versions and turns to erase, and the request for it.
@@ -56,7 +57,7 @@ func (s *modelSpace) session(id, user string, anyone bool) erasure {
 		item: func(v *version) bool { return is(v.mem.SessionID, v.mem.UserID) },
 		turn: func(t ragctx.Turn) bool { return is(t.SessionID, t.UserID) },
 		ask: func(ctx context.Context, e *engine.Engine) (store.Erased, error) {
-			return e.Sessions().Erase(ctx, s.name, id, user, anyone)
+			return e.Sessions().Erase(ctx, s.name, id, user, anyone, convo.Condition{})
 		},
 	}
 }

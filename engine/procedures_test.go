@@ -17,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/store"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 // used is a tool call and its result.
@@ -167,7 +168,7 @@ func TestErasedTurnTakesItsProcedure(t *testing.T) {
 	f.turn(deploy("t1", "s1", "billing", .9))
 	f.turn(deploy("t2", "s2", "search", .9))
 	settle(t, f)
-	if _, err := f.Sessions().Erase(t.Context(), "", "s1", "", true); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "s1", "", true, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	f.reopen() // what others did is learnt again

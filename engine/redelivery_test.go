@@ -12,6 +12,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/resolve"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 func TestAModelThatHangs(t *testing.T) {
@@ -85,7 +86,7 @@ func TestErasingInAShortCommand(t *testing.T) {
 	if _, err := f.Memories().Erase(t.Context(), "", "none", "ada", false); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Sessions().Erase(t.Context(), "", "other", "ada", false); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "other", "ada", false, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	f.settle() // at once: nothing is at work
@@ -181,7 +182,7 @@ func TestToldOnce(t *testing.T) {
 	}
 	<-p.heard
 	<-p.heard
-	if _, err := f.Sessions().Erase(t.Context(), "", "2", "u", true); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "2", "u", true, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	select {

@@ -13,6 +13,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/resolve"
+	convo "github.com/ragctx/ragctx/session"
 )
 
 // desk is a provider that returns its name and remembers its delivered turns.
@@ -215,7 +216,7 @@ func TestErasedSessionForgets(t *testing.T) {
 		}
 	}
 	use(session("ann", "s1"), session("ben", "s1"), session("ann", "s2"), session("ben", "s2"))
-	if _, err := f.Sessions().Erase(ctx, "", "s1", "ann", false); err != nil {
+	if _, err := f.Sessions().Erase(ctx, "", "s1", "ann", false, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.Admin().EraseUser(ctx, "", "ben"); err != nil {

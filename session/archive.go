@@ -105,7 +105,7 @@ func (a Archive) index() map[string]int {
 }
 
 // Replaced returns the archive with its messages replaced by a store, by the rules of
-// [Storage.Save], and the number of new messages. It needs only the ids of the old messages, unless
+// [Save], and the number of new messages. It needs only the ids of the old messages, unless
 // there are compactions.
 func (a Archive) Replaced(ctx context.Context, s Store, o Options) (out Archive, added int, err error) {
 	out = Archive{CreatedAt: a.CreatedAt, Sections: s.Names(), Parameters: s.Parameters(), Leaf: a.Leaf}

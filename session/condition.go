@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -12,7 +11,8 @@ import (
 )
 
 // Condition restricts a change to a session in an expected state. If the condition does not hold,
-// the change does nothing and returns [ragctx.ErrPrecondition]. The zero value always holds.
+// the change does nothing and returns [ragctx.ErrPrecondition]. It is checked atomically with the
+// change, so of several changes with one condition only one succeeds. The zero value always holds.
 type Condition struct {
 	// Revisions lists the accepted revisions of the session, unless it is nil; see
 	// [Version.Revision]. Any requires that the session exists.
@@ -22,21 +22,6 @@ type Condition struct {
 
 // IsZero reports whether the condition always holds.
 func (c Condition) IsZero() bool { return c.Revisions == nil && !c.Any }
-
-type conditionKey struct{}
-
-// WithCondition returns a context that makes changes by a [Storage] conditional. The condition is
-// checked atomically with the change, so of several changes with one condition only one succeeds.
-// It travels in the context because layers between the caller and the storage need not know it.
-func WithCondition(ctx context.Context, c Condition) context.Context {
-	return context.WithValue(ctx, conditionKey{}, c)
-}
-
-// ConditionOf returns the condition of a context.
-func ConditionOf(ctx context.Context) Condition {
-	c, _ := ctx.Value(conditionKey{}).(Condition)
-	return c
-}
 
 // Check returns an error unless the condition holds for a version of a session. A nil version means
 // that the session does not exist. Implementations of [Storage] call it when they change a session.

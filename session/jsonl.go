@@ -335,8 +335,8 @@ func (p *parser) finish() {
 	}
 	for _, r := range p.records {
 		have, taken := compactionSize(p.a.Compactions)
-		c, err := Options{}.WithDefaults().PrepareCompaction(r.Compaction, have, taken, known)
-		if err != nil {
+		c := Options{}.CompleteCompaction(r.Compaction)
+		if err := CheckCompaction(c, have, taken, known); err != nil {
 			p.quarantine(r.at, r.text, err)
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -38,82 +37,147 @@ var _ Storage = (*Memory)(nil)
 func NewMemory(o Options) *Memory { return &Memory{opts: o} }
 
 // Create implements [Storage].
-func (s *Memory) Create(ctx context.Context, k Key) error {
-	return s.write(ctx, k, func(old *memorySession) error {
-		if old != nil {
-			return old.checkRequest(ctx, k)
-		}
-		return s.put(ctx, k, Archive{CreatedAt: s.opts.WithDefaults().Now().UTC()})
-	})
-}
-
-// Has implements [Storage].
-func (s *Memory) Has(ctx context.Context, k Key) (bool, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.sessions[k] != nil, cmp.Or(ctx.Err(), k.Validate())
-}
-
-// Load implements [Storage].
-func (s *Memory) Load(ctx context.Context, k Key) (out Store, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		out = sess.Store()
-		return nil
+func (s *Memory) Create(ctx context.Context, k Key, a Archive, request string) (out Version, err error) {
+	if err := a.Validate(); err != nil {
+		return out, err
+	}
+	err = s.write(ctx, k, func(old *memorySession) error {
+		out, err = s.create(k, a, request, old)
+		return err
 	})
 	return out, err
 }
 
-// Save implements [Storage].
-func (s *Memory) Save(ctx context.Context, k Key, store Store) (Result, error) {
-	return s.save(ctx, k, nil, store)
+// create stores a new session, unless old was created by the same request.
+func (s *Memory) create(k Key, a Archive, request string, old *memorySession) (Version, error) {
+	switch {
+	case old != nil && request != "" && old.request == request:
+		return old.version, nil
+	case old != nil:
+		return Version{}, k.ExistsError()
+	}
+	size, err := a.CheckSize()
+	if err != nil {
+		return Version{}, err
+	}
+	if a = a.clone(); a.CreatedAt.IsZero() {
+		a.CreatedAt = s.opts.WithDefaults().Now().UTC()
+	}
+	if s.sessions == nil {
+		s.sessions = make(map[Key]*memorySession)
+	}
+	s.created++
+	sess := &memorySession{version: Version{Session: s.created, Salt: rand.Text()}, request: request}
+	sess.set(a, size)
+	s.sessions[k] = sess
+	return s.changed(sess), nil
+}
+
+// set sets the contents of a session.
+func (sess *memorySession) set(a Archive, size Size) {
+	sess.Archive, sess.at, sess.size = a, a.index(), size
+}
+
+// Fork implements [Storage].
+func (s *Memory) Fork(ctx context.Context, k Key, f Fork, when Condition) (out Version, err error) {
+	target := Key{k.Namespace, k.User, f.ID}
+	if err := target.Validate(); err != nil {
+		return out, err
+	}
+	err = s.write(ctx, k, func(sess *memorySession) (err error) {
+		there := s.sessions[target]
+		if there != nil && f.Request != "" && there.request == f.Request {
+			out = there.version
+			return nil
+		}
+		if err := sess.check(k, when); err != nil {
+			return err
+		}
+		if there != nil {
+			return target.ExistsError()
+		}
+		fork, err := sess.Archive.Fork(ctx, f.Leaf)
+		if err == nil {
+			out, err = s.create(target, fork, f.Request, nil)
+		}
+		return err
+	})
+	return out, err
 }
 
 // Replace implements [Storage].
-func (s *Memory) Replace(ctx context.Context, k Key, at Version, store Store) (Result, error) {
-	return s.save(ctx, k, &at, store)
-}
-
-// save stores a session. If at is not nil, it only replaces a session at that version.
-func (s *Memory) save(ctx context.Context, k Key, at *Version, store Store) (Result, error) {
-	o := s.opts.WithDefaults()
-	return o.RunSave(k, func(started time.Time) (after Archive, added int, err error) {
-		err = s.write(ctx, k, func(old *memorySession) error {
-			before := Archive{CreatedAt: started}
-			if err := old.checkCondition(ctx, k); err != nil {
-				return err
-			}
-			switch {
-			case old == nil && at != nil:
-				return k.NotFoundError()
-			case old != nil && at != nil && old.version != *at:
-				return k.ChangedError()
-			case old != nil:
-				before = old.Archive
-			}
-			if after, added, err = before.Replaced(ctx, store, o); err != nil {
-				return err
-			}
-			return s.put(ctx, k, after)
-		})
-		return after, added, err
+func (s *Memory) Replace(ctx context.Context, k Key, at Version, a Archive) (Version, error) {
+	if err := a.Validate(); err != nil {
+		return Version{}, err
+	}
+	return s.change(ctx, k, Condition{}, func(sess *memorySession) error {
+		if sess.version != at {
+			return k.ChangedError()
+		}
+		size, err := a.CheckSize()
+		if err == nil {
+			a = a.clone()
+			a.CreatedAt = sess.CreatedAt
+			sess.set(a, size)
+		}
+		return err
 	})
 }
 
 // Delete implements [Storage].
-func (s *Memory) Delete(ctx context.Context, k Key) error {
-	return s.change(ctx, k, func(*memorySession) error {
+func (s *Memory) Delete(ctx context.Context, k Key, when Condition) error {
+	_, err := s.change(ctx, k, when, func(*memorySession) error {
 		delete(s.sessions, k)
 		return nil
 	})
+	return err
 }
 
-// Version implements [Storage].
-func (s *Memory) Version(ctx context.Context, k Key) (out Version, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		out = sess.version
-		return nil
+// Read implements [Storage].
+func (s *Memory) Read(ctx context.Context, k Key, q Query) (out Archive, at Version, err error) {
+	err = s.read(ctx, k, func(sess *memorySession) (err error) {
+		out, err = sess.selected(q)
+		at = sess.version
+		return err
 	})
-	return out, err
+	return out, at, err
+}
+
+// selected returns the parts of a session that a query selects.
+func (sess *memorySession) selected(q Query) (Archive, error) {
+	out := Archive{CreatedAt: sess.CreatedAt, Leaf: sess.Leaf, Parameters: maps.Clone(sess.Parameters)}
+	if q.Labels {
+		out.Labels = maps.Clone(sess.Labels)
+	}
+	if q.Compactions {
+		out.Compactions = slices.Clone(sess.Compactions)
+	}
+	switch q.Messages {
+	case AllMessages:
+		out.Sections, out.Entries = slices.Clone(sess.Sections), slices.Clone(sess.Entries)
+	case BranchMessages:
+		if q.ID != "" && !sess.has(q.ID) {
+			return Archive{}, MessageNotFound(q.ID)
+		}
+		out.Entries = sess.path(cmp.Or(q.ID, sess.Leaf), sess.at)
+	case OneMessage:
+		i, ok := sess.at[q.ID]
+		if !ok {
+			return Archive{}, MessageNotFound(q.ID)
+		}
+		out.Entries = []Entry{sess.Entries[i]}
+	case NewestMessages:
+		for _, e := range slices.Backward(sess.Entries) {
+			if e.Section == q.Section {
+				out.Entries = append(out.Entries, e)
+			}
+			if q.Limit > 0 && len(out.Entries) == q.Limit {
+				break
+			}
+		}
+		slices.Reverse(out.Entries)
+	}
+	return out, nil
 }
 
 // Info implements [Storage].
@@ -150,20 +214,61 @@ func (a Archive) info() Info {
 	return out
 }
 
-// Annotate implements [Storage].
-func (s *Memory) Annotate(ctx context.Context, k Key, parameters map[string]any) error {
-	return s.change(ctx, k, func(sess *memorySession) error {
-		all, err := MergeParameters(sess.Parameters, parameters)
+// Update implements [Storage].
+func (s *Memory) Update(ctx context.Context, k Key, u Update, when Condition) (Version, error) {
+	return s.change(ctx, k, when, func(sess *memorySession) error {
+		a, err := sess.updatedBy(u)
 		if err == nil {
-			sess.Parameters = all
+			sess.Archive = a
 		}
 		return err
 	})
 }
 
+// updatedBy returns the contents of a session after an update.
+func (sess *memorySession) updatedBy(u Update) (Archive, error) {
+	a := sess.Archive
+	var err error
+	if a.Parameters, err = MergeParameters(a.Parameters, u.Parameters); err != nil {
+		return a, err
+	}
+	if u.Leaf != nil {
+		if a.Leaf = *u.Leaf; a.Leaf != "" && !sess.has(a.Leaf) {
+			return a, MessageNotFound(a.Leaf)
+		}
+	}
+	a.Labels = maps.Clone(a.Labels)
+	for id, label := range u.Labels {
+		if !sess.has(id) {
+			return a, MessageNotFound(id)
+		}
+		if err := CheckName("label", label); err != nil {
+			return a, err
+		}
+		if a.Labels == nil {
+			a.Labels = make(map[string]string)
+		}
+		if a.Labels[id] = label; label == "" {
+			delete(a.Labels, id)
+		}
+	}
+	a.Compactions = slices.DeleteFunc(slices.Clone(a.Compactions),
+		func(c Compaction) bool { return slices.Contains(u.RemoveCompactions, c.ID) })
+	if c := u.AddCompaction; c != nil {
+		have, taken := compactionSize(a.Compactions)
+		if err := CheckCompaction(*c, have, taken, sess.has); err != nil {
+			return a, err
+		}
+		a.Compactions = append(a.Compactions, *c)
+	}
+	return a, nil
+}
+
 // Append implements [Storage].
-func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) (out []ragctx.Message, err error) {
-	err = s.change(ctx, k, func(sess *memorySession) error {
+func (s *Memory) Append(
+	ctx context.Context, k Key, section string, messages []ragctx.Message, when Condition,
+) (out []ragctx.Message, at Version, err error) {
+	at, err = s.change(ctx, k, when, func(sess *memorySession) error {
 		if err := CheckName("section", section); err != nil {
 			return err
 		}
@@ -189,189 +294,10 @@ func (s *Memory) Append(ctx context.Context, k Key, section string, messages ...
 		sess.Leaf = out[len(out)-1].ID
 		return nil
 	})
-	return out, err
-}
-
-// Get implements [Storage].
-func (s *Memory) Get(ctx context.Context, k Key, id string) (out Entry, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		i, ok := sess.at[id]
-		if !ok {
-			return MessageNotFound(id)
-		}
-		out = sess.Entries[i]
-		return nil
-	})
-	return out, err
-}
-
-// Section implements [Storage].
-func (s *Memory) Section(ctx context.Context, k Key, name string, limit int) (out []ragctx.Message, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		for _, e := range slices.Backward(sess.Entries) {
-			if e.Section == name {
-				out = append(out, e.Message)
-			}
-			if limit > 0 && len(out) == limit {
-				break
-			}
-		}
-		slices.Reverse(out)
-		return nil
-	})
-	return out, err
-}
-
-// Leaf implements [Storage].
-func (s *Memory) Leaf(ctx context.Context, k Key) (out string, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		out = sess.Archive.Leaf
-		return nil
-	})
-	return out, err
-}
-
-// Navigate implements [Storage].
-func (s *Memory) Navigate(ctx context.Context, k Key, id string) error {
-	return s.change(ctx, k, func(sess *memorySession) error {
-		if id != "" && !sess.has(id) {
-			return MessageNotFound(id)
-		}
-		sess.Archive.Leaf = id
-		return nil
-	})
-}
-
-// Path implements [Storage].
-func (s *Memory) Path(ctx context.Context, k Key, id string) (out []Entry, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		if id != "" && !sess.has(id) {
-			return MessageNotFound(id)
-		}
-		out = sess.path(cmp.Or(id, sess.Archive.Leaf), sess.at)
-		return nil
-	})
-	return out, err
-}
-
-// Fork implements [Storage].
-func (s *Memory) Fork(ctx context.Context, k Key, id, to string) error {
-	target := Key{k.Namespace, k.User, to}
-	if err := target.Validate(); err != nil {
-		return err
+	if err != nil {
+		return nil, at, err
 	}
-	return s.write(ctx, k, func(sess *memorySession) error {
-		there := s.sessions[target]
-		if there != nil && there.checkRequest(ctx, target) == nil {
-			return nil
-		}
-		if err := sess.checkCondition(ctx, k); err != nil {
-			return err
-		}
-		if sess == nil {
-			return k.NotFoundError()
-		}
-		if there != nil {
-			return target.ExistsError()
-		}
-		fork, err := sess.Fork(ctx, id)
-		if err != nil {
-			return err
-		}
-		fork.CreatedAt = s.opts.WithDefaults().Now().UTC()
-		return s.put(ctx, target, fork)
-	})
-}
-
-// Label implements [Storage].
-func (s *Memory) Label(ctx context.Context, k Key, id, label string) error {
-	return s.change(ctx, k, func(sess *memorySession) error {
-		if !sess.has(id) {
-			return MessageNotFound(id)
-		}
-		if err := CheckName("label", label); err != nil {
-			return err
-		}
-		if sess.Archive.Labels == nil {
-			sess.Archive.Labels = make(map[string]string)
-		}
-		if sess.Archive.Labels[id] = label; label == "" {
-			delete(sess.Archive.Labels, id)
-		}
-		return nil
-	})
-}
-
-// Labels implements [Storage].
-func (s *Memory) Labels(ctx context.Context, k Key) (out map[string]string, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		out = maps.Clone(sess.Archive.Labels)
-		return nil
-	})
-	return out, err
-}
-
-// AddCompaction implements [Storage].
-func (s *Memory) AddCompaction(ctx context.Context, k Key, c Compaction, superseded ...string) (Compaction, error) {
-	err := s.change(ctx, k, func(sess *memorySession) (err error) {
-		left := slices.DeleteFunc(slices.Clone(sess.Archive.Compactions),
-			func(c Compaction) bool { return slices.Contains(superseded, c.ID) })
-		have, taken := compactionSize(left)
-		if c, err = s.opts.WithDefaults().PrepareCompaction(c, have, taken, sess.has); err == nil {
-			left = append(left, c)
-			sess.Archive.Compactions = left
-		}
-		return err
-	})
-	return c, err
-}
-
-// Compactions implements [Storage].
-func (s *Memory) Compactions(ctx context.Context, k Key) (out []Compaction, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		out = slices.Clone(sess.Archive.Compactions)
-		return nil
-	})
-	return out, err
-}
-
-// UndoCompaction implements [Storage].
-func (s *Memory) UndoCompaction(ctx context.Context, k Key) (out Compaction, err error) {
-	err = s.change(ctx, k, func(sess *memorySession) error {
-		n := len(sess.Archive.Compactions)
-		if n == 0 {
-			return fmt.Errorf("undo a compaction: the session has no compactions: %w", ragctx.ErrNotFound)
-		}
-		out, sess.Archive.Compactions = sess.Archive.Compactions[n-1], slices.Clip(sess.Archive.Compactions[:n-1])
-		return nil
-	})
-	return out, err
-}
-
-// Export implements [Storage].
-func (s *Memory) Export(ctx context.Context, k Key) (out Archive, err error) {
-	err = s.read(ctx, k, func(sess *memorySession) error {
-		out = sess.Archive.clone()
-		out.ID = k.ID
-		return nil
-	})
-	return out, err
-}
-
-// Import implements [Storage].
-func (s *Memory) Import(ctx context.Context, k Key, a Archive) error {
-	if err := a.Validate(); err != nil {
-		return err
-	}
-	return s.write(ctx, k, func(old *memorySession) error {
-		if old != nil {
-			return old.checkRequest(ctx, k)
-		}
-		if a = a.clone(); a.CreatedAt.IsZero() {
-			a.CreatedAt = s.opts.WithDefaults().Now().UTC()
-		}
-		return s.put(ctx, k, a)
-	})
+	return out, at, nil
 }
 
 func (sess *memorySession) has(id string) bool {
@@ -379,47 +305,18 @@ func (sess *memorySession) has(id string) bool {
 	return ok
 }
 
-func (s *Memory) put(ctx context.Context, k Key, a Archive) error {
-	size, err := a.CheckSize()
-	if err != nil {
-		return err
-	}
-	if s.sessions == nil {
-		s.sessions = make(map[Key]*memorySession)
-	}
-	sess := s.sessions[k]
+// check checks that a session, which is nil if it does not exist, exists and meets a condition.
+func (sess *memorySession) check(k Key, when Condition) error {
 	if sess == nil {
-		s.created++
-		sess = &memorySession{version: Version{Session: s.created, Salt: rand.Text()}, request: RequestIDOf(ctx)}
-		s.sessions[k] = sess
+		return cmp.Or(when.Check(k, nil), k.NotFoundError())
 	}
-	sess.Archive, sess.at, sess.size = a, a.index(), size
-	s.changed(ctx, sess)
-	return nil
-}
-
-// checkRequest returns nil if the session was created by the request of ctx, and otherwise an error
-// that it exists.
-func (sess *memorySession) checkRequest(ctx context.Context, k Key) error {
-	if request := RequestIDOf(ctx); request != "" && request == sess.request {
-		sess.version.Report(ctx)
-		return nil
-	}
-	return k.ExistsError()
-}
-
-// checkCondition checks the condition of ctx; a nil session does not exist.
-func (sess *memorySession) checkCondition(ctx context.Context, k Key) error {
-	if sess == nil {
-		return ConditionOf(ctx).Check(k, nil)
-	}
-	return ConditionOf(ctx).Check(k, &sess.version)
+	return when.Check(k, &sess.version)
 }
 
 // changed advances the version after a change.
-func (s *Memory) changed(ctx context.Context, sess *memorySession) {
+func (s *Memory) changed(sess *memorySession) Version {
 	sess.version, sess.updated = sess.version.Next(), s.opts.WithDefaults().Now().UTC()
-	sess.version.Report(ctx)
+	return sess.version
 }
 
 // read calls f with a session under the read lock.
@@ -436,21 +333,22 @@ func (s *Memory) read(ctx context.Context, k Key, f func(*memorySession) error) 
 	return f(sess)
 }
 
-// change calls f with a session under the write lock.
-func (s *Memory) change(ctx context.Context, k Key, f func(*memorySession) error) error {
-	return s.write(ctx, k, func(sess *memorySession) error {
-		if err := sess.checkCondition(ctx, k); err != nil {
+// change calls f with a session that meets a condition, under the write lock. It returns the new
+// version.
+func (s *Memory) change(
+	ctx context.Context, k Key, when Condition, f func(*memorySession) error,
+) (out Version, err error) {
+	err = s.write(ctx, k, func(sess *memorySession) error {
+		if err := sess.check(k, when); err != nil {
 			return err
 		}
-		if sess == nil {
-			return k.NotFoundError()
+		if err := f(sess); err != nil {
+			return err
 		}
-		err := f(sess)
-		if err == nil {
-			s.changed(ctx, sess)
-		}
-		return err
+		out = s.changed(sess)
+		return nil
 	})
+	return out, err
 }
 
 // write calls f with a session, or nil, under the write lock.

@@ -51,74 +51,91 @@ func (k Key) ChangedError() error {
 // message's parent is the leaf. Moving the leaf lets a user go back and continue differently
 // without losing the old branch.
 //
-// Methods return [ragctx.ErrNotFound] for a session that does not exist, except Has and Save. A
-// failed call changes nothing. Methods that change an existing session obey [WithCondition],
-// methods that create one obey [WithRequestID], and both report the new version by
-// [WithVersionReport]. Implementations are safe for concurrent use; package session/sessiontest
-// checks them.
+// Methods return [ragctx.ErrNotFound] for a session that does not exist. A failed call changes
+// nothing. A write returns the version that it made. Implementations are safe for concurrent use;
+// package session/sessiontest checks them.
+//
+// Fork is a method because it concerns two sessions in one transaction: the original must still
+// exist, or erased messages would come back, and its erasure must reach the fork.
 type Storage interface {
-	// Create creates an empty session. It returns [ragctx.ErrConflict] if the session exists.
-	Create(ctx context.Context, k Key) error
-	Has(ctx context.Context, k Key) (bool, error)
-	// Load returns all messages of all branches in their sections.
-	Load(ctx context.Context, k Key) (Store, error)
-	// Save replaces the contents of a session by a store, or creates the session. Messages without
-	// an id get one. If no message has a parent, each gets the preceding one as parent. The leaf
-	// stays if its message still exists, and otherwise becomes the last message. Labels of removed
-	// messages are removed. Compactions of changed ranges are removed, because their summary would
-	// hide messages that it does not cover. So are compactions that prune outputs of changed
-	// messages (the "message_id" of each of "pruned" in the record).
-	Save(ctx context.Context, k Key, s Store) (Result, error)
-	// Replace is Save for a session that is still at a version. It creates no session, and returns
-	// [ragctx.ErrConflict] if the session has changed.
-	Replace(ctx context.Context, k Key, at Version, s Store) (Result, error)
-	Delete(ctx context.Context, k Key) error
+	// Create creates a session from an archive, whose id it ignores. It returns [ragctx.ErrConflict]
+	// if the session exists, unless the same request has created it. The id of a request, "" for
+	// none, is stored with the session: clients repeat a request when they cannot know whether an
+	// earlier attempt succeeded. The session of an earlier attempt stays as it is now.
+	Create(ctx context.Context, k Key, a Archive, request string) (Version, error)
+	// Fork creates a session of the same user with a branch, its labels and the compactions of ranges
+	// on it. It returns the version of the new session, whose request it treats like Create. The
+	// condition is about the original.
+	Fork(ctx context.Context, k Key, f Fork, when Condition) (Version, error)
+	Delete(ctx context.Context, k Key, when Condition) error
 
-	// Version returns the current version of a session. It costs one look-up.
-	Version(ctx context.Context, k Key) (Version, error)
+	// Read returns parts of a session and its version, in one snapshot. The zero query is cheap.
+	Read(ctx context.Context, k Key, q Query) (Archive, Version, error)
 	// Info describes a session without reading its messages.
 	Info(ctx context.Context, k Key) (Info, error)
-	// Annotate merges parameters into the session's; a nil value removes a parameter.
-	Annotate(ctx context.Context, k Key, parameters map[string]any) error
 
 	// Append adds messages to a section, each as the child of the preceding one. The first one's
 	// parent is the leaf unless it names another; the last one becomes the leaf. Append returns the
 	// messages as stored, with ids and times filled in. Exceeding the limits of this package is an
 	// [ragctx.ErrTooLarge].
-	Append(ctx context.Context, k Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error)
-	Get(ctx context.Context, k Key, id string) (Entry, error)
-	// Section returns the newest messages of a section in order, at most limit; 0 means all.
-	Section(ctx context.Context, k Key, name string, limit int) ([]ragctx.Message, error)
+	Append(
+		ctx context.Context, k Key, section string, messages []ragctx.Message, when Condition,
+	) ([]ragctx.Message, Version, error)
+	// Update changes what a session has besides its messages, all at once.
+	Update(ctx context.Context, k Key, u Update, when Condition) (Version, error)
+	// Replace replaces the contents of a session that is still at the version at which they were read.
+	// It returns [ragctx.ErrConflict] if the session has changed. It ignores the archive's id and
+	// creation time.
+	Replace(ctx context.Context, k Key, at Version, a Archive) (Version, error)
+}
 
-	// Leaf returns the id of the message that the next message follows, or "".
-	Leaf(ctx context.Context, k Key) (string, error)
-	// Navigate moves the leaf to a message, or before the first message if id is "".
-	Navigate(ctx context.Context, k Key, id string) error
-	// Path returns the messages from the root to the message with the id, or to the leaf if id is
-	// "". If parents are missing or form a cycle, the path begins after the break.
-	Path(ctx context.Context, k Key, id string) ([]Entry, error)
-	// Fork creates the session "to" of the same user with the path to a message, its labels, and
-	// the compactions of ranges on it.
-	Fork(ctx context.Context, k Key, id, to string) error
+// Fork describes a fork of a session.
+type Fork struct {
+	// Leaf is the last message of the branch; "" is the leaf of the session.
+	Leaf string
+	// ID is the id of the new session, and Request that of the request that creates it.
+	ID, Request string
+}
 
-	// Label sets the label of a message; "" removes it.
-	Label(ctx context.Context, k Key, id, label string) error
-	// Labels returns the labels by message id.
-	Labels(ctx context.Context, k Key) (map[string]string, error)
+// Selection is a way to select messages of a session.
+type Selection int
 
-	// AddCompaction stores a record without changing the messages, and removes the
-	// existing records with the ids in superseded. It returns the record with its id and time.
-	AddCompaction(ctx context.Context, k Key, c Compaction, superseded ...string) (Compaction, error)
-	// Compactions returns the records, oldest first.
-	Compactions(ctx context.Context, k Key) ([]Compaction, error)
-	// UndoCompaction removes the newest record and returns it.
-	UndoCompaction(ctx context.Context, k Key) (Compaction, error)
+// Selections. The zero value selects none.
+const (
+	// AllMessages selects the messages of all branches in the order of their storing, and the names
+	// of all sections.
+	AllMessages Selection = iota + 1
+	// BranchMessages selects the messages from the root to the one with the query's ID, or to the leaf
+	// if it is "". If parents are missing or form a cycle, the branch begins after the break.
+	BranchMessages
+	// OneMessage selects the message with the query's ID.
+	OneMessage
+	// NewestMessages selects the newest messages of the query's Section, at most Limit; 0 means all.
+	NewestMessages
+)
 
-	// Export returns the complete contents of a session.
-	Export(ctx context.Context, k Key) (Archive, error)
-	// Import creates a session from an archive and ignores the archive's id. It returns
-	// [ragctx.ErrConflict] if the session exists.
-	Import(ctx context.Context, k Key, a Archive) error
+// Query selects the parts of a session that [Storage.Read] returns besides its creation time, leaf
+// and parameters.
+type Query struct {
+	Messages            Selection
+	ID                  string
+	Section             string
+	Limit               int
+	Labels, Compactions bool
+}
+
+// Update describes changes of [Storage.Update]. The zero value of a field changes nothing.
+type Update struct {
+	// Parameters are merged into the session's; a nil value removes a parameter.
+	Parameters map[string]any
+	// Leaf is the message that the next message follows; "" is before the first message.
+	Leaf *string
+	// Labels are labels by message id; "" removes a label.
+	Labels map[string]string
+	// RemoveCompactions are the ids of compactions to remove; missing ones are ignored. AddCompaction
+	// is then stored, without changing the messages. It needs an id.
+	RemoveCompactions []string
+	AddCompaction     *Compaction
 }
 
 // Version identifies a state of a session. Changes counts the changes of the session; a session
@@ -223,6 +240,7 @@ type Result struct {
 	MessagesStored int       `json:"messagesStored"`
 	NewMessages    int       `json:"newMessages"`
 	ErrorMessage   string    `json:"errorMessage,omitempty"`
+	Version        Version   `json:"-"`
 }
 
 // Options configure a [Storage].
@@ -240,22 +258,6 @@ func (o Options) WithDefaults() Options {
 		o.NewID = uuid.NewString
 	}
 	return o
-}
-
-// RunSave calls save and reports its outcome. save stores a session and returns its new contents
-// and the number of new messages.
-func (o Options) RunSave(k Key, save func(started time.Time) (after Archive, added int, err error)) (Result, error) {
-	o = o.WithDefaults()
-	r := Result{SessionID: k.ID, StartedAt: o.Now().UTC()}
-	after, added, err := save(r.StartedAt)
-	if r.Success = err == nil; r.Success {
-		r.SectionsStored, r.MessagesStored, r.NewMessages = len(after.Sections), len(after.Entries), added
-	} else {
-		r.ErrorMessage = err.Error()
-	}
-	r.FinishedAt = o.Now().UTC()
-	r.DurationMs = r.FinishedAt.Sub(r.StartedAt).Milliseconds()
-	return r, err
 }
 
 // Prepare completes messages for appending after a parent: it fills in ids and times, and makes
@@ -285,33 +287,41 @@ func (o Options) Prepare(messages []ragctx.Message, parent string, known func(id
 	return out, nil
 }
 
-// PrepareCompaction completes a compaction for adding to others: it fills in id and time. taken
-// reports whether a compaction has an id, and known whether a message exists.
-func (o Options) PrepareCompaction(c Compaction, others CompactionSize, taken, known func(id string) bool) (Compaction, error) {
-	others.Number++
-	others.Bytes += int64(len(c.Record))
-	if err := others.check(); err != nil {
-		return c, err
-	}
-	for _, end := range []struct{ field, id string }{{"from", c.From}, {"to", c.To}} {
-		if end.id != "" && !known(end.id) {
-			return c, ragctx.Invalid(end.field, "no message has the id %q; name one of the session", ragctx.Clip(end.id))
-		}
-	}
-	if len(c.Record) > 0 && !json.Valid(c.Record) {
-		return c, ragctx.Invalid("record", "is not JSON; send an object")
-	}
+// CompleteCompaction returns a compaction with its id and time filled in.
+func (o Options) CompleteCompaction(c Compaction) Compaction {
+	o = o.WithDefaults()
 	if c.ID == "" {
 		c.ID = o.NewID()
-	}
-	if taken(c.ID) {
-		problem := fmt.Sprintf("another compaction has the id %q; give each its own, or none", ragctx.Clip(c.ID))
-		return c, &ragctx.FieldError{Field: "id", Problem: problem, Kind: ragctx.ErrConflict}
 	}
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = o.Now().UTC()
 	}
-	return c, CheckName("id", c.ID)
+	return c
+}
+
+// CheckCompaction reports whether a compaction can be added to others. taken reports whether a
+// compaction has an id, and known whether a message exists.
+func CheckCompaction(c Compaction, others CompactionSize, taken, known func(id string) bool) error {
+	others.Number++
+	others.Bytes += int64(len(c.Record))
+	if err := others.check(); err != nil {
+		return err
+	}
+	for _, end := range []struct{ field, id string }{{"from", c.From}, {"to", c.To}} {
+		if end.id != "" && !known(end.id) {
+			return ragctx.Invalid(end.field, "no message has the id %q; name one of the session", ragctx.Clip(end.id))
+		}
+	}
+	switch {
+	case len(c.Record) > 0 && !json.Valid(c.Record):
+		return ragctx.Invalid("record", "is not JSON; send an object")
+	case c.ID == "":
+		return ragctx.Invalid("id", "is empty; give each compaction an id")
+	case taken(c.ID):
+		problem := fmt.Sprintf("another compaction has the id %q; give each its own", ragctx.Clip(c.ID))
+		return &ragctx.FieldError{Field: "id", Problem: problem, Kind: ragctx.ErrConflict}
+	}
+	return CheckName("id", c.ID)
 }
 
 // complete checks a message and fills in its id and time.

@@ -124,7 +124,7 @@ func TestLenientJSONL(t *testing.T) {
 		if len(bad) != len(c.bad) {
 			t.Errorf("%s: %d lines are quarantined, want %v", name, len(bad), c.bad)
 		}
-		if err := session.NewMemory(session.Options{}).Import(t.Context(), session.Key{ID: "s"}, a); err != nil {
+		if _, err := session.NewMemory(session.Options{}).Create(t.Context(), session.Key{ID: "s"}, a, ""); err != nil {
 			t.Errorf("%s cannot be imported: %v", name, err)
 		}
 	}
@@ -177,8 +177,8 @@ func FuzzJSONL(f *testing.F) {
 
 // spec 3.7: the result of saving, as it is written.
 func TestResult(t *testing.T) {
-	s := session.NewMemory(session.Options{Now: func() time.Time { return time.Unix(0, 0) }})
-	r, err := s.Save(t.Context(), session.Key{ID: "s"}, sections(t, "messages:1"))
+	o := session.Options{Now: func() time.Time { return time.Unix(0, 0) }}
+	r, err := session.Save(t.Context(), session.NewMemory(o), session.Key{ID: "s"}, sections(t, "messages:1"), session.Condition{}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,11 +190,11 @@ func TestResult(t *testing.T) {
 
 func BenchmarkMemoryAppend(b *testing.B) {
 	s, k := session.NewMemory(session.Options{}), session.Key{ID: "s"}
-	if _, err := s.Save(b.Context(), k, long().Store()); err != nil {
+	if _, err := session.Save(b.Context(), s, k, long().Store(), session.Condition{}, session.Options{}); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := s.Append(b.Context(), k, session.SectionMessages, user("one more")); err != nil {
+		if _, _, err := s.Append(b.Context(), k, session.SectionMessages, []ragctx.Message{user("one more")}, session.Condition{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -189,7 +189,7 @@ func (r *cacheRun) calls(t *testing.T) {
 		if m.Role == ragctx.RoleAssistant {
 			r.call(t)
 		}
-		if _, err := r.engine.Sessions().Views().Append(t.Context(), r.key, "", session.Step{}, m); err != nil {
+		if _, _, err := r.engine.Sessions().Views().Append(t.Context(), r.key, view.AppendOptions{}, m); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -181,11 +181,11 @@ func told(t *testing.T, eng *engine.Engine, after uint64) (types []ragctx.EventT
 // observed waits until the newest message of the session is part of a note.
 func observed(t *testing.T, eng *engine.Engine) {
 	t.Helper()
-	leaf, err := eng.Sessions().Storage().Leaf(t.Context(), talkKey)
+	a, _, err := eng.Sessions().Storage().Read(t.Context(), talkKey, session.Query{})
 	for deadline := time.Now().Add(20 * time.Second); err == nil; time.Sleep(time.Millisecond) {
 		var notes []stage.Note
 		notes, err = eng.Sessions().Notes().Notes(t.Context(), stage.Scope{UserID: talkKey.User, SessionID: talkKey.ID})
-		if n := len(notes); n > 0 && notes[n-1].Through == leaf {
+		if n := len(notes); n > 0 && notes[n-1].Through == a.Leaf {
 			return
 		}
 		if time.Now().After(deadline) {

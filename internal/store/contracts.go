@@ -465,11 +465,11 @@ type Erasures interface {
 	// memory must belong to the user or be shared, as in [Memories.DeleteMemory].
 	EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...Condition) (Erased, error)
 	// EraseSession removes the turns and memories of a session and its stored messages: of one user (""
-	// means shared), or with anyUser of all users. A condition in ctx ([session.WithCondition]) applies
+	// means shared), or with anyUser of all users. The condition applies
 	// to that user's stored session. A memory written in several sessions loses only the versions of
 	// this one. If its current version goes, the memory is gone, but queries as of earlier times find
 	// the versions of other sessions.
-	EraseSession(ctx context.Context, ns int64, id, user string, anyUser bool) (Erased, error)
+	EraseSession(ctx context.Context, ns int64, id, user string, anyUser bool, when session.Condition) (Erased, error)
 	// EraseUser removes everything that belongs to a user in a namespace. If an id belonged to several
 	// users in turn, only the user's versions go.
 	EraseUser(ctx context.Context, ns int64, user string) (Erased, error)

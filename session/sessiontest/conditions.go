@@ -10,31 +10,40 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// testConditions: a change happens only if the session meets the condition of the context.
+// testConditions: a change happens only if the session meets its condition.
 func testConditions(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
-	first, err := w.Version(background(), one)
+	first, err := versionOf(w, one)
 	w.must(err)
 	w.talk(one, "messages:3")
 	w.reopen()
-	now, err := w.Version(background(), one)
+	now, err := versionOf(w, one)
 	w.must(err)
 	if first.Revision() == now.Revision() {
 		t.Errorf("two versions have the revision %s", now.Revision())
 	}
-	stale := session.WithCondition(background(), session.Condition{Revisions: []string{first.Revision(), "other"}})
-	loaded, err := w.Load(background(), one)
+	stale := session.Condition{Revisions: []string{first.Revision(), "other"}}
+	loaded, err := load(w, one)
 	w.must(err)
+	ctx := background()
 	changes := map[string]func(session.Key) error{
-		"Append":         func(k session.Key) error { _, err := w.Append(stale, k, "messages", text("d")); return err },
-		"Annotate":       func(k session.Key) error { return w.Annotate(stale, k, map[string]any{"p": "v"}) },
-		"Navigate":       func(k session.Key) error { return w.Navigate(stale, k, "") },
-		"Label":          func(k session.Key) error { return w.Label(stale, k, "a", "x") },
-		"Save":           func(k session.Key) error { _, err := w.Save(stale, k, loaded); return err },
-		"Replace":        func(k session.Key) error { _, err := w.Replace(stale, k, now, loaded); return err },
-		"UndoCompaction": func(k session.Key) error { _, err := w.UndoCompaction(stale, k); return err },
-		"Fork":           func(k session.Key) error { return w.Fork(stale, k, "", "fork") },
-		"Delete":         func(k session.Key) error { return w.Delete(stale, k) },
+		"Append": func(k session.Key) error {
+			_, _, err := w.Append(ctx, k, "messages", []ragctx.Message{text("d")}, stale)
+			return err
+		},
+		"Update": func(k session.Key) error {
+			_, err := w.Update(ctx, k, session.Update{Parameters: map[string]any{"p": "v"}, Leaf: new("")}, stale)
+			return err
+		},
+		"Save": func(k session.Key) error {
+			_, err := session.Save(ctx, w, k, loaded, stale, w.opts)
+			return err
+		},
+		"Fork": func(k session.Key) error {
+			_, err := w.Fork(ctx, k, session.Fork{ID: "fork"}, stale)
+			return err
+		},
+		"Delete": func(k session.Key) error { return w.Delete(ctx, k, stale) },
 	}
 	for name, change := range changes {
 		for what, k := range map[string]session.Key{"another version": one, "no session": {Namespace: "n", ID: "none"}} {
@@ -43,11 +52,11 @@ func testConditions(t *testing.T, w *world) {
 			}
 		}
 	}
-	if at, err := w.Version(background(), one); err != nil || at != now {
+	if at, err := versionOf(w, one); err != nil || at != now {
 		t.Errorf("changed to %v from %v: %v", at, now, err)
 	}
 	for _, c := range []session.Condition{{Revisions: []string{"other", now.Revision()}}, {Any: true}} {
-		if err := w.Navigate(session.WithCondition(background(), c), one, ""); err != nil {
+		if at, err := w.Update(ctx, one, session.Update{Leaf: new("")}, c); err != nil || at == now {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -56,14 +65,14 @@ func testConditions(t *testing.T, w *world) {
 
 // testRace: of several concurrent changes with one condition exactly one succeeds.
 func testRace(t *testing.T, w *world) {
-	at, err := w.Version(background(), one)
+	at, err := versionOf(w, one)
 	w.must(err)
-	ctx := session.WithCondition(background(), session.Condition{Revisions: []string{at.Revision()}})
+	when := session.Condition{Revisions: []string{at.Revision()}}
 	var done, unmet atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			switch err := w.Annotate(ctx, one, map[string]any{"p": "v"}); {
+			switch _, err := w.Update(background(), one, session.Update{Parameters: map[string]any{"p": "v"}}, when); {
 			case err == nil:
 				done.Add(1)
 			case errors.Is(err, ragctx.ErrPrecondition):

@@ -1,7 +1,6 @@
 package sessiontest
 
 import (
-	"context"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -14,31 +13,33 @@ func testRequestIDs(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
 	at := func(id string) session.Key { return session.Key{Namespace: one.Namespace, User: one.User, ID: id} }
 	var reported session.Version
-	once := func(request string) context.Context {
-		return session.WithRequestID(session.WithVersionReport(background(), &reported), request)
-	}
 	ways := map[string]func(request string) error{
-		"create": func(request string) error { return w.Create(once(request), at("create")) },
-		"import": func(request string) error { return w.Import(once(request), at("import"), session.Archive{}) },
-		"fork":   func(request string) error { return w.Fork(once(request), one, "", "fork") },
+		"create": func(request string) (err error) {
+			reported, err = w.Create(background(), at("create"), session.Archive{}, request)
+			return err
+		},
+		"fork": func(request string) (err error) {
+			reported, err = w.Fork(background(), one, session.Fork{ID: "fork", Request: request}, always)
+			return err
+		},
 	}
 	for name, way := range ways {
 		w.must(way("of " + name))
-		if made, err := w.Version(background(), at(name)); err != nil || made != reported {
+		if made, err := versionOf(w, at(name)); err != nil || made != reported {
 			t.Errorf("%s: reported %v instead of %v, %v", name, reported, made, err)
 		}
-		_, err := w.Append(background(), at(name), "messages", text("since"))
+		_, err := appendTo(w, at(name), "messages", text("since"))
 		w.must(err)
 	}
-	w.must(w.Delete(background(), one))
+	w.must(remove(w, one))
 	w.reopen()
 	for name, way := range ways {
-		before, err := w.Version(background(), at(name))
+		before, err := versionOf(w, at(name))
 		w.must(err)
 		if err := way("of " + name); err != nil {
 			t.Errorf("%s again: %v", name, err)
 		}
-		if now, err := w.Version(background(), at(name)); err != nil || now != before || now != reported {
+		if now, err := versionOf(w, at(name)); err != nil || now != before || now != reported {
 			t.Errorf("%s has changed the session: %v, %v", name, now, err)
 		}
 	}
@@ -48,7 +49,7 @@ func testRequestIDs(t *testing.T, w *world) {
 			w.wantError(way(request), ragctx.ErrConflict, name+" for request "+request)
 		}
 	}
-	w.must(w.Delete(background(), at("create")))
+	w.must(remove(w, at("create")))
 	w.must(ways["create"]("of create"))
 	w.wantStore(at("create"), "")
 }
@@ -66,7 +67,7 @@ func testSalts(t *testing.T, w *world) {
 		t.Error("the revision is one of numbers alone")
 	}
 	w.talk(session.Key{ID: "other"}, "messages:1")
-	if other, err := w.Version(background(), session.Key{ID: "other"}); err != nil || other.Salt == before.Salt {
+	if other, err := versionOf(w, session.Key{ID: "other"}); err != nil || other.Salt == before.Salt {
 		t.Errorf("two sessions have one salt, %v", err)
 	}
 }

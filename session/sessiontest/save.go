@@ -21,7 +21,7 @@ func testSave(t *testing.T, w *world) {
 	first := session.Store{}.Append("summary", text("s")).Append("messages", text("1"), text("2")).
 		Append("empty", text("x")).Set(session.Section{Name: "empty"}).
 		WithParameters(map[string]any{"p": "v"})
-	r, err := w.Save(background(), one, first)
+	r, err := w.save(one, first)
 	w.must(err)
 	if r.SessionID != one.ID || !r.Success || r.SectionsStored != 3 || r.MessagesStored != 3 || r.NewMessages != 3 || r.ErrorMessage != "" {
 		t.Errorf("%+v", r)
@@ -31,12 +31,12 @@ func testSave(t *testing.T, w *world) {
 	}
 	w.wantPath(one, "", "summary:s messages:1 messages:2") // linked in order
 	w.reopen()
-	loaded, err := w.Load(background(), one)
+	loaded, err := load(w, one)
 	w.must(err)
 	if written(loaded) != "summary:s messages:1:2 empty" || loaded.Parameters()["p"] != "v" {
 		t.Errorf("loaded %q with %v", written(loaded), loaded.Parameters())
 	}
-	r, err = w.Save(background(), one, loaded.Append("messages",
+	r, err = w.save(one, loaded.Append("messages",
 		text("3")).Remove("summary").Remove("empty").WithParameters(map[string]any{"p": "w"}))
 	w.must(err)
 	if r.SectionsStored != 1 || r.MessagesStored != 3 || r.NewMessages != 1 {
@@ -44,36 +44,42 @@ func testSave(t *testing.T, w *world) {
 	}
 	w.reopen()
 	w.wantStore(one, "messages:1:2:3")
-	if again, err := w.Load(background(), one); err != nil || again.Parameters()["p"] != "w" {
+	if again, err := load(w, one); err != nil || again.Parameters()["p"] != "w" {
 		t.Errorf("parameters %v, %v", again.Parameters(), err)
 	}
 }
 
-// testReplace: a session that has changed is not replaced, and none is created.
+// testReplace: a session gets exactly the contents of an archive, unless it has changed, and none is
+// created.
 func testReplace(t *testing.T, w *world) {
-	w.must(w.Create(background(), one))
-	_, err := w.Append(background(), one, "messages", text("1"), text("2"))
+	w.talk(one, "messages:1 messages:2 buffer:3")
+	w.must(label(w, one, "id2", "old"))
+	a, at, err := session.Export(background(), w, one)
 	w.must(err)
-	at, err := w.Version(background(), one)
-	w.must(err)
-	loaded, err := w.Load(background(), one)
-	w.must(err)
-	_, err = w.Replace(background(), one, at, loaded.Append("messages", text("3")))
+	a.Entries[1].Section, a.Leaf, a.Sections = "buffer", "id1", []string{"buffer", "messages", "empty"}
+	a.Labels, a.Parameters = map[string]string{"id1": "new"}, map[string]any{"p": "v"}
+	a.Compactions = []session.Compaction{{ID: "c", CreatedAt: start, From: "id1", To: "id1"}}
+	_, err = w.Replace(background(), one, at, a)
 	w.must(err)
 	w.reopen()
-	w.wantStore(one, "messages:1:2:3")
-	_, err = w.Replace(background(), one, at, session.Store{})
+	got, err := exportOf(w, one)
+	w.must(err)
+	if d := diff(a, got); d != "" {
+		t.Errorf("(-replaced +stored):\n%s", d)
+	}
+	_, err = w.Replace(background(), one, at, session.Archive{})
 	w.wantError(err, ragctx.ErrConflict, "a version that is over")
-	w.wantStore(one, "messages:1:2:3")
-	at, err = w.Version(background(), one)
-	w.must(err)
-	w.must(w.Delete(background(), one))
-	_, err = w.Replace(background(), one, at, loaded)
+	at = w.version()
+	for name, c := range badArchives() {
+		_, err = w.Replace(background(), one, at, c.a)
+		w.wantError(err, c.want, name)
+	}
+	w.wantStore(one, "buffer:2:3 messages:1 empty")
+	w.must(remove(w, one))
+	_, err = w.Replace(background(), one, at, a)
 	w.wantError(err, ragctx.ErrNotFound, "a session that is gone")
-	w.must(w.Create(background(), one))
-	_, err = w.Append(background(), one, "messages", text("1"))
-	w.must(err)
-	_, err = w.Replace(background(), one, at, loaded)
+	w.talk(one, "messages:1")
+	_, err = w.Replace(background(), one, at, a)
 	w.wantError(err, ragctx.ErrConflict, "a session that was made again")
 	w.wantStore(one, "messages:1")
 }
@@ -81,13 +87,13 @@ func testReplace(t *testing.T, w *world) {
 // spec 3.7: saving keeps the leaf, labels and compactions if their messages still exist.
 func testSaveLeaf(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2 messages:3")
-	w.must(w.Navigate(background(), one, "id2"))
-	w.must(w.Label(background(), one, "id2", "l"))
-	_, err := w.AddCompaction(background(), one, session.Compaction{ID: "c", From: "id1", To: "id2"})
+	w.must(navigate(w, one, "id2"))
+	w.must(label(w, one, "id2", "l"))
+	_, err := addCompaction(w, one, session.Compaction{ID: "c", From: "id1", To: "id2"})
 	w.must(err)
-	s, err := w.Load(background(), one)
+	s, err := load(w, one)
 	w.must(err)
-	_, err = w.Save(background(), one, s)
+	_, err = w.save(one, s)
 	w.must(err)
 	w.reopen()
 	w.wantLeaf(one, "id2")
@@ -95,7 +101,7 @@ func testSaveLeaf(t *testing.T, w *world) {
 		t.Errorf("%v, %+v", a.Labels, a.Compactions)
 	}
 	messages := s.Section("messages").Messages
-	_, err = w.Save(background(), one, s.Set(session.Section{Name: "messages", Messages: []ragctx.Message{messages[0], messages[2]}}))
+	_, err = w.save(one, s.Set(session.Section{Name: "messages", Messages: []ragctx.Message{messages[0], messages[2]}}))
 	w.must(err)
 	w.reopen()
 	w.wantLeaf(one, "id3")
@@ -141,16 +147,16 @@ func testSaveRanges(t *testing.T, w *world) {
 		"an end is gone": {session.Store{}.Append("messages", talk()[:4]...), "b-d -c"},
 	} {
 		k := session.Key{Namespace: one.Namespace, ID: name}
-		_, err := w.Save(background(), k, session.Store{}.Append("messages", talk()...))
+		_, err := w.save(k, session.Store{}.Append("messages", talk()...))
 		w.must(err)
 		for _, r := range [][2]string{{"b", "d"}, {"", "c"}, {"e", "e"}} {
-			_, err := w.AddCompaction(background(), k, session.Compaction{From: r[0], To: r[1]})
+			_, err := addCompaction(w, k, session.Compaction{From: r[0], To: r[1]})
 			w.must(err)
 		}
-		_, err = w.Save(background(), k, c.save)
+		_, err = w.save(k, c.save)
 		w.must(err)
 		w.reopen()
-		list, err := w.Compactions(background(), k)
+		list, err := compactionsOf(w, k)
 		w.must(err)
 		var left []string
 		for _, r := range list {
@@ -180,15 +186,15 @@ func testSavePruned(t *testing.T, w *world) {
 		"it is gone":     {[]ragctx.Message{output("a", "1"), output("c", "3")}, 0},
 	} {
 		k := session.Key{Namespace: one.Namespace, ID: name}
-		_, err := w.Save(background(), k, session.Store{}.Append("messages", output("a", "1"), output("b", "2"), output("c", "3")))
+		_, err := w.save(k, session.Store{}.Append("messages", output("a", "1"), output("b", "2"), output("c", "3")))
 		w.must(err)
-		_, err = w.AddCompaction(background(), k,
+		_, err = addCompaction(w, k,
 			session.Compaction{Record: []byte(`{"pruned":[{"message_id":"a","block":0},{"message_id":"b","block":0}]}`)})
 		w.must(err)
-		_, err = w.Save(background(), k, session.Store{}.Append("messages", c.save...))
+		_, err = w.save(k, session.Store{}.Append("messages", c.save...))
 		w.must(err)
 		w.reopen()
-		if list, err := w.Compactions(background(), k); err != nil || len(list) != c.want {
+		if list, err := compactionsOf(w, k); err != nil || len(list) != c.want {
 			t.Errorf("%s: %+v are left, %v", name, list, err)
 		}
 	}
@@ -207,7 +213,7 @@ func testSaveRefused(t *testing.T, w *world) {
 		"a role unknown":        {session.Store{}.Append("a", text("1"), ragctx.Message{Role: "pirate"}), ragctx.ErrInvalid},
 		"a long name":           {session.Store{}.Append(strings.Repeat("x", session.MaxName+1), text("1")), ragctx.ErrInvalid},
 	} {
-		r, err := w.Save(background(), one, c.s)
+		r, err := w.save(one, c.s)
 		w.wantError(err, c.want, name)
 		if r.Success || r.ErrorMessage == "" || r.MessagesStored != 0 {
 			t.Errorf("%s: %+v", name, r)
@@ -221,14 +227,14 @@ func testSaveRefused(t *testing.T, w *world) {
 
 func testSaveEmpty(t *testing.T, w *world) {
 	w.talk(one, "messages:1")
-	_, err := w.Save(background(), one, session.Store{})
+	_, err := w.save(one, session.Store{})
 	w.must(err)
 	w.wantStore(one, "")
 	w.wantLeaf(one, "")
-	if r, err := w.Save(background(), session.Key{ID: "new"}, session.Store{}); err != nil || !r.Success || r.MessagesStored != 0 {
+	if r, err := w.save(session.Key{ID: "new"}, session.Store{}); err != nil || !r.Success || r.MessagesStored != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if ok, err := w.Has(background(), session.Key{ID: "new"}); !ok || err != nil {
+	if ok, err := exists(w, session.Key{ID: "new"}); !ok || err != nil {
 		t.Errorf("it was not made: %v", err)
 	}
 }
@@ -236,12 +242,12 @@ func testSaveEmpty(t *testing.T, w *world) {
 // A session is unchanged after export, writing, reading and import.
 func testTransfer(t *testing.T, w *world) {
 	w.talk(one, "messages:1 buffer:2")
-	w.must(w.Navigate(background(), one, "id1"))
+	w.must(navigate(w, one, "id1"))
 	w.talk(one, "messages:3")
-	w.must(w.Label(background(), one, "id2", "l"))
-	_, err := w.AddCompaction(background(), one, session.Compaction{From: "id1", To: "id1", Record: []byte(`{"a":1}`)})
+	w.must(label(w, one, "id2", "l"))
+	_, err := addCompaction(w, one, session.Compaction{From: "id1", To: "id1", Record: []byte(`{"a":1}`)})
 	w.must(err)
-	a, err := w.Export(background(), one)
+	a, err := exportOf(w, one)
 	w.must(err)
 	var b bytes.Buffer
 	w.must(session.WriteJSONL(&b, a))
@@ -251,10 +257,10 @@ func testTransfer(t *testing.T, w *world) {
 		t.Errorf("quarantined %+v, (-written +read):\n%s", bad, d)
 	}
 	other := session.Key{Namespace: "else", ID: "where"}
-	w.must(w.Import(background(), other, read))
-	w.wantError(w.Import(background(), other, read), ragctx.ErrConflict, "to import it again")
+	w.must(importTo(w, other, read))
+	w.wantError(importTo(w, other, read), ragctx.ErrConflict, "to import it again")
 	w.reopen()
-	got, err := w.Export(background(), other)
+	got, err := exportOf(w, other)
 	w.must(err)
 	a.ID = other.ID
 	if d := diff(a, got); d != "" {
@@ -262,14 +268,17 @@ func testTransfer(t *testing.T, w *world) {
 	}
 }
 
-func testImportRefused(t *testing.T, w *world) {
+// badArchive is an archive that cannot be stored.
+type badArchive struct {
+	a    session.Archive
+	want error
+}
+
+func badArchives() map[string]badArchive {
 	m := func(id string) session.Entry {
 		return session.Entry{Section: "messages", Message: ragctx.Message{ID: id, Role: ragctx.RoleUser}}
 	}
-	for name, c := range map[string]struct {
-		a    session.Archive
-		want error
-	}{
+	return map[string]badArchive{
 		"no id":           {session.Archive{Entries: []session.Entry{m("")}}, ragctx.ErrInvalid},
 		"an id again":     {session.Archive{Entries: []session.Entry{m("a"), m("a")}}, ragctx.ErrConflict},
 		"a leaf unknown":  {session.Archive{Entries: []session.Entry{m("a")}, Leaf: "b"}, ragctx.ErrNotFound},
@@ -279,10 +288,14 @@ func testImportRefused(t *testing.T, w *world) {
 			Section: "\xff",
 			Message: ragctx.Message{ID: "a"},
 		}}}, ragctx.ErrInvalid},
-	} {
-		w.wantError(w.Import(background(), one, c.a), c.want, name)
 	}
-	if ok, err := w.Has(background(), one); ok || err != nil {
+}
+
+func testImportRefused(t *testing.T, w *world) {
+	for name, c := range badArchives() {
+		w.wantError(importTo(w, one, c.a), c.want, name)
+	}
+	if ok, err := exists(w, one); ok || err != nil {
 		t.Errorf("it is there: %v", err)
 	}
 }
@@ -304,7 +317,7 @@ func testModel(t *testing.T, w *world) {
 				t.Fatalf("%s: %v, in memory %v", what, a, b)
 			}
 		}
-		both("create", func(s session.Storage) error { return s.Create(background(), k) })
+		both("create", func(s session.Storage) error { return create(s, k) })
 		id := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("m%d", rapid.IntRange(0, 12).Draw(t, "id")) })
 		name := rapid.SampledFrom([]string{"messages", "buffer", ""})
 		for i := range rapid.IntRange(1, 25).Draw(t, "steps") {
@@ -317,36 +330,36 @@ func testModel(t *testing.T, w *world) {
 			}
 			switch rapid.IntRange(0, 8).Draw(t, "operation") {
 			case 0:
-				both("navigate", func(s session.Storage) error { return s.Navigate(background(), k, other) })
+				both("navigate", func(s session.Storage) error { return navigate(s, k, other) })
 			case 1:
-				both("label", func(s session.Storage) error { return s.Label(background(), k, at, other) })
+				both("label", func(s session.Storage) error { return label(s, k, at, other) })
 			case 2:
 				both("compact", func(s session.Storage) error {
-					_, err := s.AddCompaction(background(), k,
+					_, err := addCompaction(s, k,
 						session.Compaction{ID: fmt.Sprint("c", i), From: at, To: at, CreatedAt: start})
 					return err
 				})
 			case 3:
-				both("undo", func(s session.Storage) error { _, err := s.UndoCompaction(background(), k); return err })
+				both("undo", func(s session.Storage) error { _, err := undoCompaction(s, k); return err })
 			case 4:
 				both("save", func(s session.Storage) error {
-					store, err := s.Load(background(), k)
+					store, err := load(s, k)
 					if err == nil {
-						_, err = s.Save(background(), k, store.Remove(section))
+						_, err = session.Save(background(), s, k, store.Remove(section), always, session.Options{})
 					}
 					return err
 				})
 			case 5:
-				both("fork", func(s session.Storage) error { return s.Fork(background(), k, other, fork.ID) })
+				both("fork", func(s session.Storage) error { return forkTo(s, k, other, fork.ID) })
 			default:
-				both("append", func(s session.Storage) error { _, err := s.Append(background(), k, section, m); return err })
+				both("append", func(s session.Storage) error { _, err := appendTo(s, k, section, m); return err })
 			}
 		}
 		w.reopen()
 		for _, k := range []session.Key{k, fork} {
-			both("path", func(s session.Storage) error { _, err := s.Path(background(), k, ""); return err })
-			a, errA := w.Export(background(), k)
-			b, errB := model.Export(background(), k)
+			both("path", func(s session.Storage) error { _, err := pathTo(s, k, ""); return err })
+			a, errA := exportOf(w, k)
+			b, errB := exportOf(model, k)
 			a.CreatedAt, b.CreatedAt = start, start
 			if d := diff(b, a); (errA == nil) != (errB == nil) || d != "" {
 				t.Fatalf("%v, in memory %v (-memory +storage):\n%s", errA, errB, d)

@@ -3,7 +3,6 @@
 package sessiontest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -50,6 +49,8 @@ func Test(t *testing.T, open Opener, o Options) {
 		{"Cycles", testCycles},
 		{"Fork", testFork},
 		{"Labels", testLabels},
+		{"Read", testRead},
+		{"Update", testUpdate},
 		{"Compactions", testCompactions},
 		{"Save", testSave},
 		{"Replace", testReplace},
@@ -117,6 +118,10 @@ func (w *world) reopen() {
 	w.Storage = w.open(w.t, w.dir, w.opts)
 }
 
+func (w *world) save(k session.Key, s session.Store) (session.Result, error) {
+	return session.Save(background(), w, k, s, always, w.opts)
+}
+
 func (w *world) must(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -127,18 +132,16 @@ func (w *world) must(err error) {
 // one is the session of most tests.
 var one = session.Key{Namespace: "ns", User: "ada", ID: "s"}
 
-func background() context.Context { return context.Background() }
-
 // talk creates the session if needed and appends messages to it, one per word: the section, and the
 // text after a colon.
 func (w *world) talk(k session.Key, words string) {
 	w.t.Helper()
-	if ok, err := w.Has(background(), k); err != nil || !ok {
-		w.must(errors.Join(err, w.Create(background(), k)))
+	if ok, err := exists(w, k); err != nil || !ok {
+		w.must(errors.Join(err, create(w, k)))
 	}
 	for word := range strings.FieldsSeq(words) {
 		section, text, _ := strings.Cut(word, ":")
-		_, err := w.Append(background(), k, section, ragctx.TextMessage(ragctx.RoleUser, text))
+		_, err := appendTo(w, k, section, ragctx.TextMessage(ragctx.RoleUser, text))
 		w.must(err)
 	}
 }
@@ -167,7 +170,7 @@ func written(s session.Store) string {
 
 func (w *world) wantPath(k session.Key, id, want string) {
 	w.t.Helper()
-	got, err := w.Path(background(), k, id)
+	got, err := pathTo(w, k, id)
 	w.must(err)
 	if words(got) != want {
 		w.t.Errorf("the path to %q is %q, want %q", id, words(got), want)
@@ -176,7 +179,7 @@ func (w *world) wantPath(k session.Key, id, want string) {
 
 func (w *world) wantStore(k session.Key, want string) {
 	w.t.Helper()
-	got, err := w.Load(background(), k)
+	got, err := load(w, k)
 	w.must(err)
 	if written(got) != want {
 		w.t.Errorf("stored %q, want %q", written(got), want)
@@ -185,7 +188,7 @@ func (w *world) wantStore(k session.Key, want string) {
 
 func (w *world) wantLeaf(k session.Key, want string) {
 	w.t.Helper()
-	if got, err := w.Leaf(background(), k); err != nil || got != want {
+	if got, err := leafOf(w, k); err != nil || got != want {
 		w.t.Errorf("the leaf is %q, %v; want %q", got, err, want)
 	}
 }
@@ -200,7 +203,7 @@ func (w *world) wantError(err, want error, what string) {
 // export returns the contents of a session without its id and creation time.
 func (w *world) export(k session.Key) session.Archive {
 	w.t.Helper()
-	a, err := w.Export(background(), k)
+	a, err := exportOf(w, k)
 	w.must(err)
 	a.ID, a.CreatedAt = "", time.Time{}
 	return a

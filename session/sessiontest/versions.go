@@ -1,7 +1,6 @@
 package sessiontest
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,7 @@ import (
 
 func (w *world) version() session.Version {
 	w.t.Helper()
-	v, err := w.Version(background(), one)
+	v, err := versionOf(w, one)
 	w.must(err)
 	return v
 }
@@ -23,39 +22,47 @@ func (w *world) version() session.Version {
 // Every change is counted; reads and refused changes are not. A recreated session is another one.
 func testVersions(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2")
-	last, err := w.Leaf(background(), one)
+	last, err := leafOf(w, one)
 	w.must(err)
 	seen := []session.Version{w.version()}
-	var ctx context.Context
+	ctx := background()
+	byUpdate := func(u session.Update) func() (session.Version, error) {
+		return func() (session.Version, error) { return w.Update(ctx, one, u, always) }
+	}
 	for _, c := range []struct {
 		what   string
-		change func() error
+		change func() (session.Version, error)
 	}{
-		{"append", func() error {
-			_, err := w.Append(ctx, one, "messages", ragctx.TextMessage(ragctx.RoleUser, "3"))
-			return err
+		{"append", func() (session.Version, error) {
+			_, at, err := w.Append(ctx, one, "messages", []ragctx.Message{text("3")}, always)
+			return at, err
 		}},
-		{"navigate", func() error { return w.Navigate(ctx, one, last) }},
-		{"label", func() error { return w.Label(ctx, one, last, "here") }},
-		{"compaction", func() error {
-			_, err := w.AddCompaction(ctx, one, session.Compaction{From: last, To: last})
-			return err
-		}},
-		{"undo", func() error { _, err := w.UndoCompaction(ctx, one); return err }},
-		{"parameters", func() error { return w.Annotate(ctx, one, map[string]any{"a": 1.0}) }},
-		{"save", func() error {
-			s, err := w.Load(background(), one)
-			if err == nil {
-				_, err = w.Save(ctx, one, s.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "4")))
+		{"navigate", byUpdate(session.Update{Leaf: &last})},
+		{"label", byUpdate(session.Update{Labels: map[string]string{last: "here"}})},
+		{"compaction", byUpdate(session.Update{AddCompaction: &session.Compaction{ID: "c", From: last, To: last}})},
+		{"undo", byUpdate(session.Update{RemoveCompactions: []string{"c"}})},
+		{"parameters", byUpdate(session.Update{Parameters: map[string]any{"a": 1.0}})},
+		{"nothing", byUpdate(session.Update{})},
+		{"replace", func() (session.Version, error) {
+			a, at, err := session.Export(ctx, w, one)
+			if err != nil {
+				return at, err
 			}
-			return err
+			return w.Replace(ctx, one, at, a)
+		}},
+		{"save", func() (session.Version, error) {
+			s, err := load(w, one)
+			if err != nil {
+				return session.Version{}, err
+			}
+			r, err := w.save(one, s.Append("buffer", text("4")))
+			return r.Version, err
 		}},
 	} {
-		var reported session.Version
-		ctx = session.WithVersionReport(background(), &reported)
-		w.must(c.change())
-		if v := w.version(); reported != v {
-			t.Errorf("%s: reported %v instead of %v", c.what, reported, v)
+		made, err := c.change()
+		w.must(err)
+		if v := w.version(); made != v {
+			t.Errorf("%s: made %v instead of %v", c.what, made, v)
 		}
 		if v := w.version(); v != seen[len(seen)-1].Next() {
 			t.Errorf("%s: %v after %v", c.what, v, seen[len(seen)-1])
@@ -64,11 +71,11 @@ func testVersions(t *testing.T, w *world) {
 		}
 	}
 	for what, look := range map[string]func() error{
-		"load": func() error { _, err := w.Load(background(), one); return err },
+		"load": func() error { _, err := load(w, one); return err },
 		"info": func() error { _, err := w.Info(background(), one); return err },
-		"fork": func() error { return w.Fork(background(), one, "", "fork") },
+		"fork": func() error { return forkTo(w, one, "", "fork") },
 		"a refused append": func() error {
-			_, err := w.Append(background(), one, "messages", ragctx.Message{Role: ragctx.RoleUser, ParentID: "?"})
+			_, err := appendTo(w, one, "messages", ragctx.Message{Role: ragctx.RoleUser, ParentID: "?"})
 			return wanted(err, ragctx.ErrInvalid)
 		},
 	} {
@@ -81,7 +88,7 @@ func testVersions(t *testing.T, w *world) {
 	if v := w.version(); v != seen[len(seen)-1] {
 		t.Errorf("reopened: %v after %v", v, seen[len(seen)-1])
 	}
-	w.must(w.Delete(background(), one))
+	w.must(remove(w, one))
 	w.talk(one, "messages:1")
 	if v := w.version(); slices.Contains(seen, v) {
 		t.Errorf("made again: %v", v)
@@ -98,20 +105,20 @@ func wanted(err, want error) error {
 
 func testInfo(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2 buffer:three messages:4")
-	path, err := w.Path(background(), one, "")
+	path, err := pathTo(w, one, "")
 	w.must(err)
-	w.must(w.Navigate(background(), one, path[1].Message.ID))
+	w.must(navigate(w, one, path[1].Message.ID))
 	w.talk(one, "messages:5")
-	w.must(w.Label(background(), one, path[0].Message.ID, "start"))
-	_, err = w.AddCompaction(background(), one, session.Compaction{})
+	w.must(label(w, one, path[0].Message.ID, "start"))
+	_, err = addCompaction(w, one, session.Compaction{})
 	w.must(err)
-	w.must(w.Annotate(background(), one, map[string]any{"a": "b"}))
+	w.must(annotate(w, one, map[string]any{"a": "b"}))
 	info, err := w.Info(background(), one)
 	w.must(err)
 	if info.UpdatedAt.Before(info.CreatedAt) || info.Version != w.version() {
 		t.Errorf("%+v", info)
 	}
-	leaf, err := w.Leaf(background(), one)
+	leaf, err := leafOf(w, one)
 	w.must(err)
 	want := session.Info{
 		ID: one.ID, CreatedAt: info.CreatedAt, UpdatedAt: info.UpdatedAt, Version: info.Version, Leaf: leaf,
@@ -125,37 +132,37 @@ func testInfo(t *testing.T, w *world) {
 }
 
 func testParameters(t *testing.T, w *world) {
-	w.must(w.Create(background(), one))
+	w.must(create(w, one))
 	want := func(want map[string]any) {
 		t.Helper()
-		s, err := w.Load(background(), one)
+		s, err := load(w, one)
 		w.must(err)
 		if d := diff(want, s.Parameters()); d != "" {
 			t.Errorf("(-want +got):\n%s", d)
 		}
 	}
-	w.must(w.Annotate(background(), one, map[string]any{"a": 1.0, "b": []any{"x"}}))
-	w.must(w.Annotate(background(), one, map[string]any{"a": nil, "c": true, "large": json.Number("9007199254740993")}))
+	w.must(annotate(w, one, map[string]any{"a": 1.0, "b": []any{"x"}}))
+	w.must(annotate(w, one, map[string]any{"a": nil, "c": true, "large": json.Number("9007199254740993")}))
 	w.reopen()
-	w.must(w.Annotate(background(), one, map[string]any{"d": "x"}))
+	w.must(annotate(w, one, map[string]any{"d": "x"}))
 	w.reopen()
 	want(map[string]any{"b": []any{"x"}, "c": true, "d": "x", "large": json.Number("9007199254740993")})
-	w.must(w.Annotate(background(), one, map[string]any{"d": nil, "large": nil}))
-	w.wantError(w.Annotate(background(), one, map[string]any{"d": func() {}}), ragctx.ErrInvalid, "no JSON")
-	w.wantError(w.Annotate(background(), one, map[string]any{"d": strings.Repeat("x", session.MaxParameters)}),
+	w.must(annotate(w, one, map[string]any{"d": nil, "large": nil}))
+	w.wantError(annotate(w, one, map[string]any{"d": func() {}}), ragctx.ErrInvalid, "no JSON")
+	w.wantError(annotate(w, one, map[string]any{"d": strings.Repeat("x", session.MaxParameters)}),
 		ragctx.ErrTooLarge, "too large")
 	want(map[string]any{"b": []any{"x"}, "c": true})
 }
 
 func testLimits(t *testing.T, w *world) {
-	w.must(w.Create(background(), one))
+	w.must(create(w, one))
 	big := ragctx.TextMessage(ragctx.RoleUser,
 		strings.Repeat("x", session.MaxMessageBytes-int(session.Bytes(ragctx.TextMessage(ragctx.RoleUser, "")))))
-	_, err := w.Append(background(), one, "messages", make([]ragctx.Message, session.MaxAppend+1)...)
+	_, err := appendTo(w, one, "messages", make([]ragctx.Message, session.MaxAppend+1)...)
 	w.wantError(err, ragctx.ErrTooLarge, "too many at a time")
 	larger := big
 	larger.Content = ragctx.Text(big.Content.String() + "x")
-	_, err = w.Append(background(), one, "messages", larger)
+	_, err = appendTo(w, one, "messages", larger)
 	w.wantError(err, ragctx.ErrTooLarge, "a large message")
 	for what, m := range map[string]ragctx.Message{
 		"a message of more blocks": {Content: make(ragctx.Content, session.MaxBlocks+1)},
@@ -166,34 +173,116 @@ func testLimits(t *testing.T, w *world) {
 		"a large media type":       {Content: ragctx.Content{{Type: ragctx.BlockImage, MediaType: big.Content.String()}, {}}},
 		"metadata of empty values": {Metadata: map[string]any{"a": make([]any, session.MaxMessageBytes/16)}},
 	} {
-		_, err = w.Append(background(), one, "messages", m)
+		_, err = appendTo(w, one, "messages", m)
 		w.wantError(err, ragctx.ErrTooLarge, what)
 	}
 	full := session.Store{}.Append("messages", big, big, big, big)
-	_, err = w.Save(background(), one, full.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "x")))
+	_, err = w.save(one, full.Append("buffer", ragctx.TextMessage(ragctx.RoleUser, "x")))
 	w.wantError(err, ragctx.ErrTooLarge, "a large session")
 	many := session.Archive{Sections: make([]string, session.MaxSections)}
 	for i := range many.Sections {
 		many.Sections[i] = fmt.Sprint(i)
 	}
 	other := session.Key{ID: "other"}
-	w.must(w.Import(background(), other, many))
-	_, err = w.Append(background(), other, "0", ragctx.TextMessage(ragctx.RoleUser, "x"))
+	w.must(importTo(w, other, many))
+	_, err = appendTo(w, other, "0", ragctx.TextMessage(ragctx.RoleUser, "x"))
 	w.must(err)
-	_, err = w.Append(background(), other, "one more", ragctx.TextMessage(ragctx.RoleUser, "x"))
+	_, err = appendTo(w, other, "one more", ragctx.TextMessage(ragctx.RoleUser, "x"))
 	w.wantError(err, ragctx.ErrTooLarge, "a section too many")
-	loaded, err := w.Load(background(), other)
+	loaded, err := load(w, other)
 	w.must(err)
 	if n := len(loaded.Names()); n != session.MaxSections {
 		t.Errorf("%d sections", n)
 	}
-	_, err = w.Save(background(), other, loaded.Set(session.Section{Name: "one more"}))
+	_, err = w.save(other, loaded.Set(session.Section{Name: "one more"}))
 	w.wantError(err, ragctx.ErrTooLarge, "to save a section too many")
 	many.Entries = session.EntriesOf("one more", []ragctx.Message{{ID: "x"}})
-	w.wantError(w.Import(background(), session.Key{ID: "third"}, many), ragctx.ErrTooLarge, "to import a section too many")
+	w.wantError(importTo(w, session.Key{ID: "third"}, many), ragctx.ErrTooLarge, "to import a section too many")
 	many = session.Archive{Sections: []string{strings.Repeat("x", session.MaxName+1)}}
-	w.wantError(w.Import(background(), session.Key{ID: "third"}, many), ragctx.ErrInvalid, "to import a section with a long name")
-	_, err = w.AddCompaction(background(), one, session.Compaction{Record: []byte(`"` + strings.Repeat("x", session.MaxRecordBytes) + `"`)})
+	w.wantError(importTo(w, session.Key{ID: "third"}, many), ragctx.ErrInvalid, "to import a section with a long name")
+	_, err = addCompaction(w, one, session.Compaction{Record: []byte(`"` + strings.Repeat("x", session.MaxRecordBytes) + `"`)})
 	w.wantError(err, ragctx.ErrTooLarge, "a large record")
 	w.wantStore(one, "")
+}
+
+// A query selects parts of one snapshot.
+func testRead(t *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2 buffer:3")
+	w.must(update(w, one, session.Update{
+		Leaf: new("id2"), Labels: map[string]string{"id3": "l"}, Parameters: map[string]any{"p": "v"},
+		AddCompaction: &session.Compaction{ID: "c", CreatedAt: start},
+	}))
+	w.reopen()
+	whole := w.export(one)
+	base := session.Archive{Leaf: "id2", Parameters: map[string]any{"p": "v"}}
+	for name, c := range map[string]struct {
+		q    session.Query
+		want func(a *session.Archive)
+	}{
+		"nothing":     {session.Query{}, func(*session.Archive) {}},
+		"labels":      {session.Query{Labels: true}, func(a *session.Archive) { a.Labels = whole.Labels }},
+		"compactions": {session.Query{Compactions: true}, func(a *session.Archive) { a.Compactions = whole.Compactions }},
+		"all": {session.Query{Messages: session.AllMessages}, func(a *session.Archive) {
+			a.Entries, a.Sections = whole.Entries, []string{"messages", "buffer"}
+		}},
+		"a branch": {
+			session.Query{Messages: session.BranchMessages, Labels: true},
+			func(a *session.Archive) { a.Entries, a.Labels = whole.Entries[:2], whole.Labels },
+		},
+		"another branch": {
+			session.Query{Messages: session.BranchMessages, ID: "id3"},
+			func(a *session.Archive) { a.Entries = whole.Entries },
+		},
+		"a message": {
+			session.Query{Messages: session.OneMessage, ID: "id3"},
+			func(a *session.Archive) { a.Entries = whole.Entries[2:] },
+		},
+		"the newest": {
+			session.Query{Messages: session.NewestMessages, Section: "messages", Limit: 1, Compactions: true},
+			func(a *session.Archive) { a.Entries, a.Compactions = whole.Entries[1:2], whole.Compactions },
+		},
+	} {
+		got, at, err := w.Read(background(), one, c.q)
+		w.must(err)
+		want := base
+		c.want(&want)
+		got.CreatedAt = want.CreatedAt
+		if d := diff(want, got); d != "" || at != w.version() {
+			t.Errorf("%s: version %v (-want +got):\n%s", name, at, d)
+		}
+	}
+}
+
+// An update changes all that it names, or nothing.
+func testUpdate(t *testing.T, w *world) {
+	w.talk(one, "messages:1 messages:2")
+	_, err := addCompaction(w, one, session.Compaction{ID: "c"})
+	w.must(err)
+	before, at := w.export(one), w.version()
+	good := session.Update{
+		Parameters: map[string]any{"p": "v"}, Leaf: new("id1"), Labels: map[string]string{"id2": "l"},
+		RemoveCompactions: []string{"c"}, AddCompaction: &session.Compaction{ID: "d", CreatedAt: start, To: "id1"},
+	}
+	for name, spoil := range map[string]func(u *session.Update){
+		"a leaf":       func(u *session.Update) { u.Leaf = new("?") },
+		"a label":      func(u *session.Update) { u.Labels = map[string]string{"id1": "x", "?": "y"} },
+		"a parameter":  func(u *session.Update) { u.Parameters = map[string]any{"f": func() {}} },
+		"a compaction": func(u *session.Update) { u.AddCompaction = &session.Compaction{ID: "d", To: "?"} },
+	} {
+		bad := good
+		spoil(&bad)
+		if err := update(w, one, bad); err == nil {
+			t.Errorf("%s is unknown, but the session is updated", name)
+		}
+	}
+	if d := diff(before, w.export(one)); d != "" || w.version() != at {
+		t.Errorf("refused updates changed it:\n%s", d)
+	}
+	w.must(update(w, one, good))
+	w.reopen()
+	before.Parameters, before.Leaf, before.Labels = good.Parameters, "id1", good.Labels
+	before.Compactions = []session.Compaction{*good.AddCompaction}
+	if d := diff(before, w.export(one)); d != "" || w.version() != at.Next() {
+		t.Errorf("(-want +got):\n%s", d)
+	}
 }

@@ -28,7 +28,7 @@ func TestCompactionDisabledOrNotDue(t *testing.T) {
 		w := newWorld(t, view.Options{Settings: view.Settings{Compaction: c.settings}})
 		w.append(talk(0, 40, 60)...)
 		v := w.view(view.ViewOptions{Budget: stage.Budget{Window: c.window}})
-		kept, err := w.storage.Compactions(t.Context(), key)
+		kept, err := compactions(w.storage)
 		w.must(err)
 		if want := c.told != nil; (len(v.Records) > 0) != want || (len(kept) > 0) != want || strings.Contains(texts(v.Messages), compact.Marker) != want {
 			t.Errorf("%s: %d records, %d stored", name, len(v.Records), len(kept))
@@ -45,13 +45,13 @@ func TestCompactingAnUnknownSession(t *testing.T) {
 	other := session.Key{Namespace: key.Namespace, User: key.User, ID: "unknown"}
 	_, compacted := w.Compact(t.Context(), other, view.CompactOptions{})
 	_, viewed := w.View(t.Context(), other, view.ViewOptions{})
-	_, undone := w.Undo(t.Context(), other)
+	_, _, undone := w.Undo(t.Context(), other, session.Condition{})
 	for what, err := range map[string]error{"compact": compacted, "view": viewed, "undo": undone} {
 		if !errors.Is(err, ragctx.ErrNotFound) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if has, err := w.storage.Has(t.Context(), other); has || err != nil {
+	if has, err := session.Has(t.Context(), w.storage, other); has || err != nil {
 		t.Errorf("it was made: %v", err)
 	}
 	if got := w.events(); got != nil {
@@ -67,8 +67,8 @@ func TestUsageIsOfASession(t *testing.T) {
 	other := session.Key{Namespace: key.Namespace, User: key.User, ID: "other"}
 	quiet, err := view.New(view.Options{Storage: storage})
 	w.must(err)
-	w.must(storage.Create(t.Context(), other))
-	_, err = quiet.Append(t.Context(), other, "", session.Step{}, talk(0, 40, 60)...)
+	w.create(storage, other)
+	_, _, err = quiet.Append(t.Context(), other, view.AppendOptions{}, talk(0, 40, 60)...)
 	w.must(err)
 	show := func() string {
 		v, err := quiet.View(t.Context(), other, view.ViewOptions{Budget: stage.Budget{Window: 100_000}})
@@ -127,7 +127,7 @@ func TestCancellationBetweenStages(t *testing.T) {
 	if _, err := w.View(ctx, key, view.ViewOptions{Budget: stage.Budget{Window: 12_000}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("the request has ended: %v", err)
 	}
-	kept, err := w.storage.Compactions(t.Context(), key)
+	kept, err := compactions(w.storage)
 	if err != nil || len(kept) != 0 || w.events() != nil {
 		t.Errorf("a later stage has run: %d records, %v", len(kept), err)
 	}

@@ -32,7 +32,7 @@ func BenchmarkLongSession(b *testing.B) {
 		after func() // is not timed
 	}{
 		{"append", func() {
-			_, err := w.Append(ctx, key, "", session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "and then?"))
+			_, _, err := w.Append(ctx, key, view.AppendOptions{}, ragctx.TextMessage(ragctx.RoleUser, "and then?"))
 			must(err)
 		}, nil},
 		{"compile", func() {
@@ -44,7 +44,7 @@ func BenchmarkLongSession(b *testing.B) {
 			must(err)
 		}, nil},
 		{"turn", func() { // an agent's work for each call
-			_, err := w.Append(ctx, key, "", session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "and then?"))
+			_, _, err := w.Append(ctx, key, view.AppendOptions{}, ragctx.TextMessage(ragctx.RoleUser, "and then?"))
 			must(err)
 			_, err = w.View(ctx, key, view.ViewOptions{Budget: stage.Budget{Tokens: 50_000, Window: 2_000_000}})
 			must(err)
@@ -56,7 +56,7 @@ func BenchmarkLongSession(b *testing.B) {
 				b.Fatal(out.Reason)
 			}
 		}, func() {
-			_, err := w.Undo(ctx, key)
+			_, _, err := w.Undo(ctx, key, session.Condition{})
 			must(err)
 		}},
 		{"cold", func() {

@@ -18,7 +18,7 @@ func TestBranch(t *testing.T) {
 	said := w.say("one", "two", "three")
 	first, err := w.Branch(t.Context(), key, "")
 	w.must(err)
-	w.must(w.storage.Navigate(t.Context(), key, said[0].ID))
+	w.must(navigate(w.storage, key, said[0].ID))
 	other := w.say("another two")
 	read := func(entries []session.Entry, err error) string {
 		w.must(err)
@@ -49,7 +49,7 @@ func TestBranch(t *testing.T) {
 // afterwards.
 func TestRawLeavesTheCostsOfTheBranch(t *testing.T) {
 	w := newWorld(t, view.Options{})
-	w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
+	w.setLayer(stage.LayerBuffer)
 	for i := range 12 {
 		w.append(talk(i*10, 10, 60)...)
 		w.view(view.ViewOptions{})
@@ -76,7 +76,7 @@ func TestCompactingABranchThatEndsEarly(t *testing.T) {
 	}
 	say := func(role ragctx.Role, texts ...string) (last string) {
 		for _, text := range texts {
-			m, err := w.Append(t.Context(), key, "", session.Step{}, ragctx.TextMessage(role, text))
+			m, _, err := w.Append(t.Context(), key, view.AppendOptions{}, ragctx.TextMessage(role, text))
 			w.must(err)
 			last = m[0].ID
 		}
@@ -97,7 +97,7 @@ func TestCompactingABranchThatEndsEarly(t *testing.T) {
 	early := say(ragctx.RoleAssistant, steps(12)...)
 	say(ragctx.RoleUser, "And now?")
 	compact(5)
-	w.must(w.storage.Navigate(t.Context(), key, early))
+	w.must(navigate(w.storage, key, early))
 	compact(-1)
 	say(ragctx.RoleAssistant, steps(4)...)
 	compact(-1)

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,7 +29,9 @@ const (
 )
 
 // buffer applies the buffer policy after a step, and returns the resulting branch.
-func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale, by compact.Strategy) (*branch, Compacted, error) {
+func (s *Service) buffer(
+	ctx context.Context, k session.Key, l *branch, c scale, by compact.Strategy, when session.Condition,
+) (*branch, Compacted, error) {
 	with := s.compaction(c.Counter)
 	with.Strategy = by
 	policy, err := compact.NewBuffering(compact.BufferOptions{Cost: c.Message, Options: with})
@@ -50,9 +51,7 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale,
 	out.Warnings, out.Usage = result.Warnings, result.Usage
 	if result.Moved == nil && result.Summarized == nil {
 		out.Reason = "neither the messages nor the buffer exceed their limits"
-	} else if err := s.store(ctx, k, moveToSections(l, result.Sections, c)); err != nil {
-		return l, Compacted{}, err
-	} else if out.Stored, err = s.recordBuffer(ctx, k, l, result); err != nil {
+	} else if out.Stored, out.Version, err = s.moveBuffer(ctx, k, l, result, c, when); err != nil {
 		return l, Compacted{}, err
 	}
 	if len(result.Warnings) > 0 {
@@ -79,9 +78,16 @@ func (s *Service) buffer(ctx context.Context, k session.Key, l *branch, c scale,
 	return l, out, nil
 }
 
-// recordBuffer stores a record of a change by the buffer policy. If there is no room for the
-// record, the change stays and cannot be undone.
-func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branch, result compact.Buffered) (*session.Compaction, error) {
+// moveBuffer stores a change by the buffer policy with a record of it, and returns the record and the
+// new version. If there is no room for the record, the change stays and cannot be undone.
+func (s *Service) moveBuffer(
+	ctx context.Context, k session.Key, before *branch, result compact.Buffered, c scale, when session.Condition,
+) (*session.Compaction, session.Version, error) {
+	move := moveToSections(before, result.Sections, c)
+	at, err := s.store(ctx, k, when, func(a session.Archive) (session.Archive, error) { return move(a), nil })
+	if err != nil {
+		return nil, at, err
+	}
 	r := BufferRecord{Kind: KindBuffer}
 	for _, e := range before.entries {
 		r.Before = append(r.Before, BufferPlace{e.Message.ID, e.Section})
@@ -93,22 +99,22 @@ func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branc
 	}
 	raw, err := json.Marshal(r)
 	if err != nil {
-		return nil, fmt.Errorf("encode the record of the buffer: %w", err)
+		return nil, at, fmt.Errorf("encode the record of the buffer: %w", err)
 	}
 	now, err := s.load(ctx, k, "")
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
-	c, _, err := s.record(session.WithCondition(ctx, session.Condition{}), k, now, session.Compaction{Record: raw})
+	stored, now, err := s.record(ctx, k, now, session.Compaction{Record: raw}, session.Condition{})
 	if errors.Is(err, ragctx.ErrTooLarge) {
 		s.opts.Logger.WarnContext(ctx, "the change of the buffer is too large to be recorded and cannot be undone",
 			"session_id", k.ID, "error", err)
-		return nil, nil
+		return nil, at, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("store the record of the buffer: %w", err)
+		return nil, at, fmt.Errorf("store the record of the buffer: %w", err)
 	}
-	return &c, nil
+	return &stored, now.version, nil
 }
 
 // errMovedAway is the kind of an error about messages that are not where the buffer policy put
@@ -116,16 +122,9 @@ func (s *Service) recordBuffer(ctx context.Context, k session.Key, before *branc
 var errMovedAway = fmt.Errorf("%w of branches", ragctx.ErrConflict)
 
 // undoBuffer reverts the newest change by the buffer policy.
-func (s *Service) undoBuffer(ctx context.Context, k session.Key, r *BufferRecord) error {
-	var conflict error
-	err := s.store(ctx, k, func(a session.Archive) session.Archive {
-		var back session.Archive
-		if back, conflict = r.restore(a); conflict != nil {
-			return a
-		}
-		return back
-	})
-	return cmp.Or(conflict, err)
+func (s *Service) undoBuffer(ctx context.Context, k session.Key, r *BufferRecord, when session.Condition) error {
+	_, err := s.store(ctx, k, when, r.restore)
+	return err
 }
 
 // restore returns an archive with the messages in their previous sections, followed by later
@@ -180,7 +179,7 @@ func (s *Service) unsummarized(ctx context.Context, k session.Key, l *branch) (*
 	if at < 0 {
 		return l, nil
 	}
-	said, err := s.opts.Storage.Path(ctx, k, throughOf(l.entries[at]))
+	said, err := session.Path(ctx, s.opts.Storage, k, throughOf(l.entries[at]))
 	if errors.Is(err, ragctx.ErrNotFound) { // it was removed
 		return l, nil
 	}

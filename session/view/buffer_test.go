@@ -20,7 +20,7 @@ import (
 func TestBufferShowsTheNewestExchange(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, view.Options{})
-		w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
+		w.setLayer(stage.LayerBuffer)
 		words := rapid.SampledFrom([]int{3, 300, 3000, 5000, 12_000})
 		text := func(name string) string { return name + strings.Repeat(" word", words.Draw(rt, "words")) }
 		said, question := 0, ""
@@ -82,7 +82,7 @@ func TestBufferIsUndone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, view.Options{Storage: storage()})
-			w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
+			w.setLayer(stage.LayerBuffer)
 			type state struct{ shown, sections string }
 			now := func() state {
 				d, err := w.Describe(t.Context(), key)
@@ -111,7 +111,7 @@ func TestBufferIsUndone(t *testing.T) {
 			w.append(ragctx.TextMessage(ragctx.RoleUser, "said since"))
 			since := 1
 			for i, want := range slices.Backward(before) {
-				undone, err := w.Undo(t.Context(), key)
+				undone, _, err := w.Undo(t.Context(), key, session.Condition{})
 				w.must(err)
 				if !strings.Contains(string(undone.Record), `"buffer"`) {
 					t.Errorf("%d: undone %s", i, undone.Record)
@@ -127,7 +127,7 @@ func TestBufferIsUndone(t *testing.T) {
 			if got := now(); got.shown != whole+"|said since" || strings.Contains(got.sections, "summar") || strings.Contains(got.sections, "buffer") {
 				t.Errorf("%s", got.sections)
 			}
-			if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrNotFound) {
+			if _, _, err := w.Undo(t.Context(), key, session.Condition{}); !errors.Is(err, ragctx.ErrNotFound) {
 				t.Errorf("nothing to undo: %v", err)
 			}
 		})
@@ -137,18 +137,18 @@ func TestBufferIsUndone(t *testing.T) {
 // Messages moved on another branch, or removed since, are not restored.
 func TestBufferOfAnotherBranchIsNotUndone(t *testing.T) {
 	w := newWorld(t, view.Options{})
-	w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
+	w.setLayer(stage.LayerBuffer)
 	first := w.say("a", "b")
 	w.append(talk(0, 60, 60)...)
 	w.view(view.ViewOptions{})
-	w.must(w.storage.Navigate(t.Context(), key, first[0].ID))
+	w.must(navigate(w.storage, key, first[0].ID))
 	w.say("elsewhere")
 	before := texts(w.compiled(view.CompileOptions{}))
-	if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "another branch") {
+	if _, _, err := w.Undo(t.Context(), key, session.Condition{}); !errors.Is(err, ragctx.ErrConflict) || !strings.Contains(err.Error(), "another branch") {
 		t.Errorf("undone: %v", err)
 	}
-	w.must(w.SetLayer(t.Context(), key, stage.AnyLayer)) // and then the record is no hindrance to older ones
-	if _, err := w.Undo(t.Context(), key); err != nil {
+	w.setLayer(stage.AnyLayer) // and then the record is no hindrance to older ones
+	if _, _, err := w.Undo(t.Context(), key, session.Condition{}); err != nil {
 		t.Error(err)
 	}
 	if got := texts(w.compiled(view.CompileOptions{})); got != before {

@@ -37,14 +37,18 @@ type CompactOptions struct {
 	Execution session.Execution
 	// Tokenizer is one of [tokens.Names]; "" selects [DefaultTokenizer].
 	Tokenizer string
+	// When is the condition of compacting a stored session. It is checked even if nothing is stored.
+	When session.Condition
 }
 
 // Compacted is the result of a compaction.
 type Compacted struct {
 	compact.Result
 
-	// Stored is the stored record, or nil.
-	Stored *session.Compaction
+	// Stored is the stored record, or nil. Version is the new version of the session, or zero if
+	// nothing was stored.
+	Stored  *session.Compaction
+	Version session.Version
 	// Moved and Summarized are the changes by the buffer policy, if any.
 	Moved      *ragctx.MessagesMovedToBuffer
 	Summarized *ragctx.MessageBufferSummarized
@@ -67,7 +71,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		return Compacted{}, err
 	}
 	defer unlock()
-	l, err := s.load(ctx, k, "")
+	l, err := s.loadIf(ctx, k, o.When)
 	if err != nil {
 		return Compacted{}, err
 	}
@@ -81,7 +85,7 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 		if err := o.validateForBuffer(); err != nil {
 			return Compacted{}, err
 		}
-		_, out, err := s.buffer(ctx, k, l, c.scale, o.Strategy)
+		_, out, err := s.buffer(ctx, k, l, c.scale, o.Strategy, o.When)
 		return out, err
 	}
 	begin := l.base(false)
@@ -99,13 +103,13 @@ func (s *Service) Compact(ctx context.Context, k session.Key, o CompactOptions) 
 	}
 	stored, err := l.compaction(*out.Record, messages, out.Messages)
 	if err == nil {
-		stored, _, err = s.record(ctx, k, l, stored)
+		stored, l, err = s.record(ctx, k, l, stored, o.When)
 	}
 	if err != nil {
 		return out, err
 	}
 	events.publishDone(ctx)
-	out.Stored = &stored
+	out.Stored, out.Version = &stored, l.version
 	return out, nil
 }
 
@@ -124,38 +128,52 @@ func (s *Service) CompactMessages(ctx context.Context, messages []ragctx.Message
 	return c.compact(ctx, "", messages, compact.Apply(messages, records), records)
 }
 
-// Undo removes and returns the newest record of a session, made by a compaction, a stage or the
-// buffer policy. The next view is the same as before that record. It returns [ragctx.ErrConflict]
-// for an unrecorded buffer change.
-func (s *Service) Undo(ctx context.Context, k session.Key) (session.Compaction, error) {
-	k, err := s.opts.Admit(ctx, k)
+// Undo removes the newest record of a session, made by a compaction, a stage or the buffer policy, and
+// returns it with the new version. The next view is the same as before that record. It returns
+// [ragctx.ErrConflict] for an unrecorded buffer change.
+func (s *Service) Undo(
+	ctx context.Context, k session.Key, when session.Condition,
+) (undone session.Compaction, at session.Version, err error) {
+	k, err = s.opts.Admit(ctx, k)
 	if err != nil {
-		return session.Compaction{}, err
+		return undone, at, err
 	}
 	unlock, err := s.workLocks.lock(ctx, k)
 	if err != nil {
-		return session.Compaction{}, err
+		return undone, at, err
 	}
 	defer unlock()
-	l, err := s.load(ctx, k, "")
+	a, at, err := s.opts.Storage.Read(ctx, k, session.Query{Messages: session.BranchMessages, Compactions: true})
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return undone, at, cmp.Or(when.Check(k, nil), err)
+	}
 	if err == nil {
-		err = l.checkUndoable(k)
+		err = when.Check(k, &at)
 	}
 	if err != nil {
-		return session.Compaction{}, err
+		return undone, at, err
 	}
-	if n := len(l.records.all); n > 0 && l.records.all[n-1].buffer != nil {
-		err := s.undoBuffer(ctx, k, l.records.all[n-1].buffer)
+	l := newBranch(a, at)
+	if err := l.checkUndoable(k); err != nil {
+		return undone, at, err
+	}
+	n := len(a.Compactions)
+	if n == 0 {
+		return undone, at, fmt.Errorf("undo a compaction: the session has no compactions: %w", ragctx.ErrNotFound)
+	}
+	undone = a.Compactions[n-1]
+	if buffer := l.records.all[n-1].buffer; buffer != nil {
+		err := s.undoBuffer(ctx, k, buffer, when)
 		if over := l.layer != stage.LayerBuffer && errors.Is(err, errMovedAway); err != nil && !over {
-			return session.Compaction{}, err
+			return undone, at, err
 		}
-		ctx = session.WithCondition(ctx, session.Condition{}) // the condition has already been met
+		when = session.Condition{} // it has been met
 	}
-	c, err := s.opts.Storage.UndoCompaction(ctx, k)
+	at, err = s.opts.Storage.Update(ctx, k, session.Update{RemoveCompactions: []string{undone.ID}}, when)
 	if err == nil {
-		s.updateCache(ctx, k, func(l *branch, v session.Version) *branch { return l.undone(v, c.ID) })
+		s.cache.update(k, at, func(l *branch) *branch { return l.undone(at, undone.ID) })
 	}
-	return c, err
+	return undone, at, err
 }
 
 // validateForBuffer rejects options that do not apply to the buffer policy.

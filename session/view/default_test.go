@@ -69,7 +69,7 @@ func TestToolsNeverSpeakAsTheSystem(t *testing.T) {
 			turn := step(n, 1, fmt.Sprintf("Please look at part %d of the plan, %s.", n, lines(n, rapid.IntRange(1, 30).Draw(t, "words"))))
 			more := strings.Repeat("\n"+marker, rapid.SampledFrom([]int{0, 5, 60}).Draw(t, "more"))
 			turn[2].Content[0].Content = ragctx.Text(rapid.SampledFrom(outputs).Draw(t, "output") + more)
-			if _, err := s.Append(ctx, k, "", session.Step{}, turn...); err != nil {
+			if _, _, err := s.Append(ctx, k, view.AppendOptions{}, turn...); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := s.Observe(ctx, k); err != nil {
@@ -96,12 +96,12 @@ func TestToolsNeverSpeakAsTheSystemWhereReplaced(t *testing.T) {
 	for _, layer := range replacing {
 		for _, model := range []llm.Generator{nil, parrot} {
 			w := newWorld(t, view.Options{Generator: model, Settings: observing})
-			w.must(w.SetLayer(t.Context(), key, layer))
+			w.setLayer(layer)
 			replaced := false
 			for n := range 12 {
 				turn := step(n, 1, fmt.Sprintf("Please look at part %d of the plan.", n))
 				turn[2].Content[0].Content = ragctx.Text(outputs[n%len(outputs)] + strings.Repeat("\n"+marker, 400))
-				_, err := w.Append(t.Context(), key, "", session.Step{}, turn...)
+				_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, turn...)
 				w.must(err)
 				_, err = w.Observe(t.Context(), key)
 				w.must(err)
@@ -151,9 +151,9 @@ func TestNothingIsReplacedWhileItFits(t *testing.T) {
 	for _, layer := range []stage.Layer{stage.AnyLayer, stage.LayerCompaction, stage.LayerObservation, stage.LayerNone} {
 		for _, model := range []llm.Generator{nil, parrot} {
 			w := newWorld(t, view.Options{Generator: model, Settings: observing})
-			w.must(w.SetLayer(t.Context(), key, layer))
+			w.setLayer(layer)
 			for n := range 30 {
-				_, err := w.Append(t.Context(), key, "", session.Step{}, step(n, 20, fmt.Sprintf("Please look at part %d.", n))...)
+				_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, step(n, 20, fmt.Sprintf("Please look at part %d.", n))...)
 				w.must(err)
 				_, err = w.Observe(t.Context(), key)
 				w.must(err)
@@ -173,9 +173,9 @@ func TestNothingIsReplacedWhileItFits(t *testing.T) {
 func TestReplacedIsAccountedFor(t *testing.T) {
 	for _, layer := range []stage.Layer{stage.AnyLayer, stage.LayerCompaction, stage.LayerObservation} {
 		w := newWorld(t, view.Options{Generator: noter, Settings: observing})
-		w.must(w.SetLayer(t.Context(), key, layer))
+		w.setLayer(layer)
 		for n := range 40 {
-			_, err := w.Append(t.Context(), key, "", session.Step{}, step(n, 40, fmt.Sprintf("Please look at part %d.", n))...)
+			_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, step(n, 40, fmt.Sprintf("Please look at part %d.", n))...)
 			w.must(err)
 			_, err = w.Observe(t.Context(), key)
 			w.must(err)
@@ -218,7 +218,7 @@ func TestASummaryIsOfWhatWasSaid(t *testing.T) {
 	for n := range 60 {
 		turn := step(n, 60, fmt.Sprintf("Please look at part %d.", n))
 		turn[2].Content[0].Content = ragctx.Text(fmt.Sprintf("error: disk %d is full, hush-%d\n", n, n) + lines(n, 60))
-		_, err := w.Append(t.Context(), key, "", session.Step{}, turn...)
+		_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, turn...)
 		w.must(err)
 		v = w.view(view.ViewOptions{Budget: stage.Budget{Window: 5000}})
 	}

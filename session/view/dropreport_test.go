@@ -41,7 +41,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 	user := func(id, text string) ragctx.Message { return named(id, ragctx.TextMessage(ragctx.RoleUser, text)) }
 	appended := func(section string, step session.Step, messages ...ragctx.Message) {
 		t.Helper()
-		_, err := w.Append(t.Context(), key, section, step, messages...)
+		_, _, err := w.Append(t.Context(), key, view.AppendOptions{Section: section, Step: step}, messages...)
 		w.must(err)
 	}
 	appended("notes", session.Step{}, user("n1", "A note."))
@@ -113,7 +113,7 @@ func TestNothingIsLeftOfAPart(t *testing.T) {
 	w := newWorld(t, view.Options{Settings: view.Settings{Compaction: view.CompactionSettings{Disabled: true}}})
 	waits := call("a1", "c1")
 	waits.Content = append(ragctx.Text("Wait."), waits.Content...)
-	_, err := w.Append(t.Context(), key, "", session.Step{}, named("u1", ragctx.TextMessage(ragctx.RoleUser, "What is it?")), waits,
+	_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, named("u1", ragctx.TextMessage(ragctx.RoleUser, "What is it?")), waits,
 		named("u2", ragctx.TextMessage(ragctx.RoleUser, "Go on.")))
 	w.must(err)
 	before := w.view(view.ViewOptions{}).Dropped
@@ -280,18 +280,19 @@ func TestAllIsAccountedFor(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		must(storage.Create(ctx, key))
+		_, err = storage.Create(ctx, key, session.Archive{}, "")
+		must(err)
 		runs := rapid.SampledFrom([]string{"", "a", "b"})
 		for n := range rapid.IntRange(1, mostOperations).Draw(t, "operations") {
 			switch rapid.SampledFrom([]string{"say", "say", "empty", "note", "compact", "view"}).Draw(t, "operation") {
 			case "say":
-				_, err := s.Append(ctx, key, "", session.Step{Execution: session.Execution{ID: runs.Draw(t, "run")}}, said(t, n)...)
+				_, _, err := s.Append(ctx, key, view.AppendOptions{Step: session.Step{Execution: session.Execution{ID: runs.Draw(t, "run")}}}, said(t, n)...)
 				must(err)
 			case "empty":
-				_, err := s.Append(ctx, key, "", session.Step{}, ragctx.Message{Role: ragctx.RoleUser})
+				_, _, err := s.Append(ctx, key, view.AppendOptions{}, ragctx.Message{Role: ragctx.RoleUser})
 				must(err)
 			case "note":
-				_, err := s.Append(ctx, key, "notes", session.Step{}, said(t, n)...)
+				_, _, err := s.Append(ctx, key, view.AppendOptions{Section: "notes"}, said(t, n)...)
 				must(err)
 			case "compact":
 				_, err := s.Compact(ctx, key, view.CompactOptions{Window: rapid.IntRange(100, 2000).Draw(t, "window"), Execution: session.Execution{ID: runs.Draw(t, "run")}})
@@ -371,7 +372,7 @@ func TestPrunedIsNoStage(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	long := answer("t1", "c1")
 	long.Content[0].Content = ragctx.Text(strings.Repeat("a line of the log\n", 4000))
-	_, err := w.Append(t.Context(), key, "", session.Step{}, named("u1", ragctx.TextMessage(ragctx.RoleUser, "Why?")), call("a1", "c1"), long)
+	_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, named("u1", ragctx.TextMessage(ragctx.RoleUser, "Why?")), call("a1", "c1"), long)
 	w.must(err)
 	for range 2 {
 		v, err := w.View(t.Context(), key, view.ViewOptions{Budget: stage.Budget{Window: 8000}})

@@ -101,7 +101,7 @@ func TestVendorsTakeWhatIsShown(t *testing.T) {
 		}
 		execution := session.Execution{ID: rapid.SampledFrom([]string{"", "e1"}).Draw(t, "execution")}
 		for i := range rapid.IntRange(1, 3).Draw(t, "times") {
-			if _, err := s.Append(ctx, k, "", session.Step{}, anyTalk(t, fmt.Sprint("m", i, "-"))...); err != nil {
+			if _, _, err := s.Append(ctx, k, view.AppendOptions{}, anyTalk(t, fmt.Sprint("m", i, "-"))...); err != nil {
 				t.Fatal(err)
 			}
 			if rapid.Bool().Draw(t, "observed") {

@@ -34,7 +34,7 @@ func failing(t *testing.T, says func(context.Context) (string, error), layer sta
 		}),
 		Settings: view.Settings{Compaction: view.CompactionSettings{Timeout: time.Millisecond}},
 	})
-	w.must(w.SetLayer(t.Context(), key, layer))
+	w.setLayer(layer)
 	w.append(talk(0, 60, 60)...)
 	return w
 }

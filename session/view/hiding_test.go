@@ -42,7 +42,7 @@ func TestSummariesOfWhatStagesLeave(t *testing.T) {
 				ragctx.Message{Role: ragctx.RoleTool, Content: ragctx.Content{{Type: ragctx.BlockToolResult, ToolUseID: id, IsError: true, Content: ragctx.Text(output)}}})
 		}
 		for _, m := range append(messages, ragctx.TextMessage(ragctx.RoleAssistant, "Done."+said)) {
-			_, err := w.Append(t.Context(), key, "", session.Step{}, m)
+			_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, m)
 			w.must(err)
 			v, err := w.View(t.Context(), key, view.ViewOptions{Budget: stage.Budget{Window: 9000}})
 			w.must(err)

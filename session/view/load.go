@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/ragctx/ragctx"
@@ -101,67 +103,59 @@ func (l *branch) effectiveUsage(reported int) int {
 	return 0
 }
 
-// attempts is the number of reads of a session that is changed concurrently.
-const attempts = 3
-
 // load returns a branch of a session to its leaf or to a message. It uses the cache if the version
 // in the storage is unchanged.
 func (s *Service) load(ctx context.Context, k session.Key, leaf string) (*branch, error) {
 	generation := s.cache.currentGeneration()
-	v, err := s.opts.Storage.Version(ctx, k)
+	if leaf == "" {
+		_, at, err := s.opts.Storage.Read(ctx, k, session.Query{})
+		if err != nil {
+			return nil, err
+		}
+		if l := s.cache.get(k, at); l != nil {
+			return l, nil
+		}
+	}
+	q := session.Query{Messages: session.BranchMessages, ID: leaf, Compactions: true}
+	a, at, err := s.opts.Storage.Read(ctx, k, q)
 	if err != nil {
 		return nil, err
 	}
+	l := newBranch(a, at)
 	if leaf == "" {
-		if l := s.cache.get(k, v); l != nil {
-			return l, nil
-		}
+		s.cache.put(generation, k, l)
 	}
-	for try := 1; ; try++ {
-		l, err := s.read(ctx, k, leaf)
-		if err != nil {
-			return nil, err
-		}
-		l.version = v
-		now, err := s.opts.Storage.Version(ctx, k)
-		if err != nil {
-			return nil, err
-		}
-		if now == v && leaf == "" {
-			s.cache.put(generation, k, l)
-		}
-		if now == v || try == attempts {
-			return l, nil
-		}
-		v = now
-	}
+	return l, nil
 }
 
-// read reads a branch from the storage. The caller compares the versions before and after.
-func (s *Service) read(ctx context.Context, k session.Key, leaf string) (*branch, error) {
-	info, err := s.opts.Storage.Info(ctx, k)
+// loadIf returns the branch to the leaf of a session that meets a condition.
+func (s *Service) loadIf(ctx context.Context, k session.Key, when session.Condition) (*branch, error) {
+	l, err := s.load(ctx, k, "")
+	if errors.Is(err, ragctx.ErrNotFound) {
+		return nil, cmp.Or(when.Check(k, nil), err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	l := &branch{layer: layerOf(info.Parameters), costs: new(costTables)}
-	if l.entries, err = s.opts.Storage.Path(ctx, k, leaf); err != nil {
-		return nil, err
+	return l, when.Check(k, &l.version)
+}
+
+// newBranch returns the branch that was read at a version.
+func newBranch(a session.Archive, at session.Version) *branch {
+	l := &branch{
+		version: at, entries: a.Entries, store: session.StoreOf(a.Entries), layer: layerOf(a.Parameters),
+		costs: new(costTables),
 	}
-	stored, err := s.opts.Storage.Compactions(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	l.store = session.StoreOf(l.entries)
-	all := make([]record, len(stored))
-	for i, c := range stored {
+	all := make([]record, len(a.Compactions))
+	for i, c := range a.Compactions {
 		all[i] = parseRecord(c)
 	}
 	l.records = newRecords(all)
-	l.bytes += l.records.bytes()
+	l.bytes = l.records.bytes()
 	for _, e := range l.entries {
 		l.bytes += messageBytes(e.Message)
 	}
-	return l, nil
+	return l
 }
 
 // messageBytes returns the approximate memory of a message, including its two headers in a branch.

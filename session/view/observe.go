@@ -112,7 +112,7 @@ func (s *Service) Observations(ctx context.Context, k session.Key) ([]stage.Note
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.opts.Storage.Version(ctx, k); err != nil || s.opts.Notes == nil {
+	if _, _, err := s.opts.Storage.Read(ctx, k, session.Query{}); err != nil || s.opts.Notes == nil {
 		return nil, err
 	}
 	return s.opts.Notes.Notes(ctx, scopeOf(k))

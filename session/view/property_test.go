@@ -69,7 +69,8 @@ func TestKeptIsAsStored(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		must(storage.Create(ctx, key))
+		_, err := storage.Create(ctx, key, session.Archive{}, "")
+		must(err)
 		show := func(s *view.Service, raw bool) []ragctx.Message {
 			c, err := s.Compile(ctx, key, view.CompileOptions{Raw: raw})
 			must(err)
@@ -79,7 +80,7 @@ func TestKeptIsAsStored(t *testing.T) {
 			before := show(fresh, true)
 			switch rapid.SampledFrom([]string{"say", "say", "say", "view", "view", "compact", "undo", "observe", "layer", "back"}).Draw(t, "operation") {
 			case "say":
-				_, err := kept.Append(ctx, key, "", session.Step{}, said(t, n)...)
+				_, _, err := kept.Append(ctx, key, view.AppendOptions{}, said(t, n)...)
 				must(err)
 				continue
 			case "view":
@@ -99,17 +100,19 @@ func TestKeptIsAsStored(t *testing.T) {
 					t.Fatalf("compacted to %s, shown is %s", texts(out.Messages), texts(show(kept, false)))
 				}
 			case "undo":
-				if _, err := kept.Undo(ctx, key); !errors.Is(err, ragctx.ErrNotFound) {
+				if _, _, err := kept.Undo(ctx, key, session.Condition{}); !errors.Is(err, ragctx.ErrNotFound) {
 					must(err)
 				}
 			case "observe":
 				_, err := kept.Observe(ctx, key)
 				must(err)
 			case "layer":
-				must(kept.SetLayer(ctx, key, rapid.SampledFrom([]stage.Layer{"", stage.LayerCompaction, stage.LayerObservation, stage.LayerNone}).Draw(t, "layer")))
+				layer := rapid.SampledFrom([]stage.Layer{"", stage.LayerCompaction, stage.LayerObservation, stage.LayerNone}).Draw(t, "layer")
+				_, err := kept.Change(ctx, key, view.Changes{Layer: &layer}, session.Condition{})
+				must(err)
 			case "back":
 				if len(before) > 0 {
-					must(storage.Navigate(ctx, key, before[rapid.IntRange(0, len(before)-1).Draw(t, "to")].ID))
+					must(navigate(storage, key, before[rapid.IntRange(0, len(before)-1).Draw(t, "to")].ID))
 				}
 				continue
 			}
@@ -123,7 +126,7 @@ func TestKeptIsAsStored(t *testing.T) {
 			acceptable(t, a)
 		}
 		for {
-			if _, err := kept.Undo(ctx, key); err != nil {
+			if _, _, err := kept.Undo(ctx, key, session.Condition{}); err != nil {
 				break
 			}
 		}

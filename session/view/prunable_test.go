@@ -67,8 +67,9 @@ func TestRecordsDoNotPileUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, o)
-			w.must(w.storage.Delete(t.Context(), key))
-			w.must(w.storage.Import(t.Context(), key, full()))
+			w.must(w.storage.Delete(t.Context(), key, session.Condition{}))
+			_, err := w.storage.Create(t.Context(), key, full(), "")
+			w.must(err)
 			var compacted []int // in which turns
 			for n := range 40 {
 				w.append(exchange(session.MaxRecords + n)...)
@@ -80,7 +81,7 @@ func TestRecordsDoNotPileUp(t *testing.T) {
 			if n := len(compacted); n < 2 || n > 20 {
 				t.Errorf("compacted in the turns %v", compacted)
 			}
-			kept, err := w.storage.Compactions(t.Context(), key)
+			kept, err := compactions(w.storage)
 			w.must(err)
 			if len(kept) > 20 {
 				t.Errorf("%d records are left", len(kept))
@@ -92,8 +93,13 @@ func TestRecordsDoNotPileUp(t *testing.T) {
 // hoarding is a storage that keeps all records.
 type hoarding struct{ session.Storage }
 
-func (h hoarding) AddCompaction(ctx context.Context, k session.Key, c session.Compaction, _ ...string) (session.Compaction, error) {
-	return h.Storage.AddCompaction(ctx, k, c)
+func (h hoarding) Update(
+	ctx context.Context, k session.Key, u session.Update, when session.Condition,
+) (session.Version, error) {
+	if u.AddCompaction != nil {
+		u.RemoveCompactions = nil
+	}
+	return h.Storage.Update(ctx, k, u, when)
 }
 
 // TestUndoingIsAsWithAllRecords: removed records change no view, including those reached by undoing
@@ -107,7 +113,7 @@ func TestUndoingIsAsWithAllRecords(t *testing.T) {
 				NewID: func() string { ids++; return fmt.Sprint("id", ids) },
 			})
 			if err == nil {
-				err = storage.Create(context.Background(), key)
+				_, err = storage.Create(context.Background(), key, session.Archive{}, "")
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -135,7 +141,7 @@ func TestUndoingIsAsWithAllRecords(t *testing.T) {
 			window := rapid.IntRange(500, 2500).Draw(t, "window")
 			said++
 			made := both(func(s *view.Service) ([]ragctx.Message, int) {
-				_, err := s.Append(ctx, key, "", session.Step{}, exchange(said)...)
+				_, _, err := s.Append(ctx, key, view.AppendOptions{}, exchange(said)...)
 				must(err)
 				v, err := s.View(ctx, key, view.ViewOptions{Budget: stage.Budget{Window: window}})
 				must(err)
@@ -145,7 +151,7 @@ func TestUndoingIsAsWithAllRecords(t *testing.T) {
 			undoable = min(undoable+made, 16)
 			for range rapid.IntRange(-9, undoable).Draw(t, "undo") {
 				both(func(s *view.Service) ([]ragctx.Message, int) {
-					_, err := s.Undo(ctx, key)
+					_, _, err := s.Undo(ctx, key, session.Condition{})
 					must(err)
 					c, err := s.Compile(ctx, key, view.CompileOptions{})
 					must(err)
@@ -169,7 +175,7 @@ func TestRecordsOfBranches(t *testing.T) {
 		t.Fatal(out.Reason)
 	}
 	want := texts(w.compiled(view.CompileOptions{}))
-	w.must(w.storage.Navigate(t.Context(), key, "a2"))
+	w.must(navigate(w.storage, key, "a2"))
 	w.Service, err = view.New(view.Options{Storage: w.storage, Stages: []stage.Stage{shouting{}}})
 	w.must(err)
 	for n := range 40 {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/stage"
 	"github.com/ragctx/ragctx/session/view"
 )
@@ -104,7 +103,7 @@ func plant(t *testing.T, layer stage.Layer, sentences []string, window int, talk
 		o.Generator = noter
 	}
 	w := newWorld(t, o)
-	w.must(w.SetLayer(t.Context(), key, layer))
+	w.setLayer(layer)
 	each := 2 * window / turns / 2 // words of a turn, of two to three tokens each
 	var v view.View
 	for n := range turns {
@@ -115,7 +114,7 @@ func plant(t *testing.T, layer stage.Layer, sentences []string, window int, talk
 		if n%2 == 1 && n/2 < len(sentences) {
 			request = sentences[n/2] + " " + request
 		}
-		_, err := w.Append(t.Context(), key, "", session.Step{}, step(n, words, request)...)
+		_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, step(n, words, request)...)
 		w.must(err)
 		if _, err := w.Observe(t.Context(), key); err != nil {
 			t.Fatal(err)

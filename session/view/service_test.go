@@ -79,8 +79,38 @@ func newWorld(t testing.TB, o view.Options) *world {
 	if w.Service, err = view.New(o); err != nil {
 		t.Fatal(err)
 	}
-	w.must(w.storage.Create(t.Context(), key))
+	w.create(w.storage, key)
 	return w
+}
+
+func (w *world) create(s session.Storage, k session.Key) {
+	w.t.Helper()
+	_, err := s.Create(w.t.Context(), k, session.Archive{}, "")
+	w.must(err)
+}
+
+func (w *world) setLayer(l stage.Layer) {
+	w.t.Helper()
+	w.edited(w.Change(w.t.Context(), key, view.Changes{Layer: &l}, session.Condition{}))
+}
+
+// edited checks the result of a change.
+func (w *world) edited(at session.Version, err error) {
+	w.t.Helper()
+	w.must(err)
+	if _, now, err := w.storage.Read(w.t.Context(), key, session.Query{}); err != nil || now != at {
+		w.t.Errorf("the session is at %v instead of %v, %v", now, at, err)
+	}
+}
+
+func navigate(s session.Storage, k session.Key, id string) error {
+	_, err := s.Update(context.Background(), k, session.Update{Leaf: &id}, session.Condition{})
+	return err
+}
+
+func compactions(s session.Storage) ([]session.Compaction, error) {
+	a, _, err := s.Read(context.Background(), key, session.Query{Compactions: true})
+	return a.Compactions, err
 }
 
 func (w *world) must(err error) {
@@ -110,7 +140,7 @@ func (w *world) say(texts ...string) []ragctx.Message {
 			out[i].Role = ragctx.RoleAssistant
 		}
 	}
-	out, err := w.Append(w.t.Context(), key, "", session.Step{}, out...)
+	out, _, err := w.Append(w.t.Context(), key, view.AppendOptions{}, out...)
 	w.must(err)
 	return out
 }
@@ -132,7 +162,7 @@ func talk(from, exchanges, words int) (out []ragctx.Message) {
 
 func (w *world) append(messages ...ragctx.Message) {
 	w.t.Helper()
-	_, err := w.Append(w.t.Context(), key, "", session.Step{}, messages...)
+	_, _, err := w.Append(w.t.Context(), key, view.AppendOptions{}, messages...)
 	w.must(err)
 }
 
@@ -174,21 +204,22 @@ func TestCompileFollows(t *testing.T) {
 	want("a|b|c")
 	w.say("d")
 	want("a|b|c|d")
-	_, err := w.storage.Append(t.Context(), key, session.SectionMessages, ragctx.TextMessage(ragctx.RoleAssistant, "e"))
+	_, _, err := w.storage.Append(t.Context(), key, session.SectionMessages,
+		[]ragctx.Message{ragctx.TextMessage(ragctx.RoleAssistant, "e")}, session.Condition{})
 	w.must(err)
 	want("a|b|c|d|e")
-	w.must(w.storage.Navigate(t.Context(), key, said[1].ID))
+	w.must(navigate(w.storage, key, said[1].ID))
 	want("a|b")
 	w.say("x")
 	want("a|b|x")
 	if got := texts(w.compiled(view.CompileOptions{Leaf: said[2].ID})); got != "a|b|c" {
 		t.Errorf("the other branch: %s", got)
 	}
-	w.must(w.storage.Delete(t.Context(), key))
+	w.must(w.storage.Delete(t.Context(), key, session.Condition{}))
 	if _, err := w.Compile(t.Context(), key, view.CompileOptions{}); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
-	w.must(w.storage.Create(t.Context(), key))
+	w.create(w.storage, key)
 	want("")
 }
 
@@ -200,7 +231,7 @@ func TestSteps(t *testing.T) {
 	ask := talk(0, 1, 1)
 	step := func(e session.Execution, final bool, m ...ragctx.Message) []ragctx.Message {
 		t.Helper()
-		out, err := w.Append(t.Context(), key, "", session.Step{Execution: e, ID: "step", Final: final, ToolExecutions: map[string]string{"c0": "run-1"}}, m...)
+		out, _, err := w.Append(t.Context(), key, view.AppendOptions{Step: session.Step{Execution: e, ID: "step", Final: final, ToolExecutions: map[string]string{"c0": "run-1"}}}, m...)
 		w.must(err)
 		return out
 	}
@@ -216,10 +247,10 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%v: %d messages, want %d", e, len(got), want)
 		}
 	}
-	if _, err := w.Append(t.Context(), key, session.SectionBuffer, session.Step{ID: "x"}, ask[0]); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, _, err := w.Append(t.Context(), key, view.AppendOptions{Section: session.SectionBuffer, Step: session.Step{ID: "x"}}, ask[0]); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("a step into the buffer: %v", err)
 	}
-	if out, err := w.Append(t.Context(), key, "", session.Step{ID: "x"}); err != nil || len(out) != 0 {
+	if out, _, err := w.Append(t.Context(), key, view.AppendOptions{Step: session.Step{ID: "x"}}); err != nil || len(out) != 0 {
 		t.Errorf("an empty step: %v, %v", out, err)
 	}
 }
@@ -259,13 +290,13 @@ func TestCompactAndUndo(t *testing.T) {
 				t.Errorf("%d summaries", n)
 			}
 			for range 2 {
-				_, err := w.Undo(t.Context(), key)
+				_, _, err := w.Undo(t.Context(), key, session.Condition{})
 				w.must(err)
 			}
 			if got := w.compiled(view.CompileOptions{}); len(got) != 280 {
 				t.Errorf("undone: %d messages", len(got))
 			}
-			if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrNotFound) {
+			if _, _, err := w.Undo(t.Context(), key, session.Condition{}); !errors.Is(err, ragctx.ErrNotFound) {
 				t.Errorf("nothing to undo: %v", err)
 			}
 		})
@@ -326,8 +357,8 @@ type refusing struct {
 	with error
 }
 
-func (r refusing) AddCompaction(context.Context, session.Key, session.Compaction, ...string) (session.Compaction, error) {
-	return session.Compaction{}, r.with
+func (r refusing) Update(context.Context, session.Key, session.Update, session.Condition) (session.Version, error) {
+	return session.Version{}, r.with
 }
 
 // The result of a compaction is published when it is stored, and not if that fails or the session
@@ -349,7 +380,7 @@ func TestCompactionIsToldWhenStored(t *testing.T) {
 	}
 	storage := session.NewMemory(session.Options{})
 	w := newWorld(t, view.Options{Storage: storage, Generator: llm.GeneratorFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
-		return llm.Response{}, cmp.Or(storage.Delete(ctx, key), ragctx.ErrUnavailable)
+		return llm.Response{}, cmp.Or(storage.Delete(ctx, key, session.Condition{}), ragctx.ErrUnavailable)
 	})})
 	w.append(talk(0, 40, 60)...)
 	if _, err := w.View(t.Context(), key, view.ViewOptions{Budget: window}); !errors.Is(err, ragctx.ErrNotFound) {
@@ -401,7 +432,7 @@ func TestLayers(t *testing.T) {
 	if seen, err := w.Observe(t.Context(), key); err != nil || seen.Note != nil {
 		t.Errorf("observed in the default layer: %+v, %v", seen, err)
 	}
-	w.must(w.SetLayer(t.Context(), key, stage.LayerObservation))
+	w.setLayer(stage.LayerObservation)
 	seen, err := w.Observe(t.Context(), key)
 	w.must(err)
 	if seen.Note == nil {
@@ -421,7 +452,7 @@ func TestLayers(t *testing.T) {
 	if again, err := w.Observe(t.Context(), key); err != nil || again.Note != nil || again.Reason == "" {
 		t.Errorf("observed twice: %+v, %v", again, err)
 	}
-	w.must(w.SetLayer(t.Context(), key, stage.LayerCompaction))
+	w.setLayer(stage.LayerCompaction)
 	v = w.view(window)
 	if len(v.Records) != 1 || len(v.Notes) != 0 || strings.Contains(texts(v.Messages), stage.PrefixMarker) {
 		t.Errorf("compaction: %d records, %d notes", len(v.Records), len(v.Notes))
@@ -430,7 +461,7 @@ func TestLayers(t *testing.T) {
 	if seen, err = w.Observe(t.Context(), key); err != nil || seen.Note != nil {
 		t.Errorf("observed beside compactions: %+v, %v", seen, err)
 	}
-	w.must(w.SetLayer(t.Context(), key, stage.LayerNone))
+	w.setLayer(stage.LayerNone)
 	if v = w.view(window); len(v.Messages) != 132 || len(v.Records) != 0 {
 		t.Errorf("no layer: %d messages", len(v.Messages))
 	}
@@ -439,10 +470,11 @@ func TestLayers(t *testing.T) {
 	if d.Layer != stage.LayerNone || d.Parameters[view.ParameterLayer] != nil || d.Observations != 1 || d.Compactions != 1 || d.Messages != 132 {
 		t.Errorf("%+v", d)
 	}
-	if err := w.SetLayer(t.Context(), key, "both"); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, err := w.Change(t.Context(), key, view.Changes{Layer: new(stage.Layer("both"))}, session.Condition{}); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("an unknown layer: %v", err)
 	}
-	if err := w.SetParameters(t.Context(), key, map[string]any{view.ParameterLayer: "none"}); !errors.Is(err, ragctx.ErrInvalid) {
+	reserved := view.Changes{Parameters: map[string]any{view.ParameterLayer: "none"}}
+	if _, err := w.Change(t.Context(), key, reserved, session.Condition{}); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Errorf("the layer as a parameter: %v", err)
 	}
 }
@@ -450,13 +482,13 @@ func TestLayers(t *testing.T) {
 // Observations of another branch are not shown.
 func TestObservationsOfABranch(t *testing.T) {
 	w := newWorld(t, view.Options{Settings: observing, Generator: noter})
-	w.must(w.SetLayer(t.Context(), key, stage.LayerObservation))
+	w.setLayer(stage.LayerObservation)
 	first := w.say("a", "b")
 	w.append(talk(0, 3, 5)...)
 	if seen, err := w.Observe(t.Context(), key); err != nil || seen.Note == nil {
 		t.Fatalf("%+v, %v", seen, err)
 	}
-	w.must(w.storage.Navigate(t.Context(), key, first[1].ID))
+	w.must(navigate(w.storage, key, first[1].ID))
 	w.say("elsewhere")
 	if v := w.view(view.ViewOptions{}); texts(v.Messages) != "a|b|elsewhere" {
 		t.Error(texts(v.Messages))
@@ -469,11 +501,11 @@ func TestBuffer(t *testing.T) {
 	for name, storage := range map[string]session.Storage{"memory": nil, "sqlite": onDisk(t).Sessions(session.Options{})} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, view.Options{Storage: storage})
-			w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
+			w.setLayer(stage.LayerBuffer)
 			w.append(talk(0, 30, 60)...)
 			raw := view.CompileOptions{Raw: true}
 			whole := texts(w.compiled(view.CompileOptions{}))
-			if _, err := w.Undo(t.Context(), key); !errors.Is(err, ragctx.ErrNotFound) {
+			if _, _, err := w.Undo(t.Context(), key, session.Condition{}); !errors.Is(err, ragctx.ErrNotFound) {
 				t.Errorf("nothing to undo: %v", err)
 			}
 			v := w.view(view.ViewOptions{})
@@ -536,7 +568,7 @@ func TestBufferStrategy(t *testing.T) {
 		asked++
 		return llm.Response{}, ragctx.ErrUnavailable
 	})})
-	w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
+	w.setLayer(stage.LayerBuffer)
 	w.append(talk(0, 70, 60)...)
 	before := texts(w.compiled(view.CompileOptions{}))
 	for field, o := range map[string]view.CompactOptions{
@@ -566,14 +598,14 @@ func TestUndoBesideABuffer(t *testing.T) {
 	w.append(talk(0, 30, 60)...)
 	made, err := w.Compact(t.Context(), key, view.CompactOptions{})
 	w.must(err)
-	w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
-	w.must(w.Edit(t.Context(), key, session.SectionBuffer, []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "put here by hand")}))
-	_, err = w.Undo(t.Context(), key)
+	w.setLayer(stage.LayerBuffer)
+	w.edited(w.Edit(t.Context(), key, session.SectionBuffer, []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "put here by hand")}, session.Condition{}))
+	_, _, err = w.Undo(t.Context(), key, session.Condition{})
 	if f, ok := errors.AsType[*ragctx.FieldError](err); !ok || f.Field != "session_id" || !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("undone: %v", err)
 	}
-	w.must(w.SetLayer(t.Context(), key, stage.AnyLayer))
-	if undone, err := w.Undo(t.Context(), key); err != nil || undone.ID != made.Stored.ID {
+	w.setLayer(stage.AnyLayer)
+	if undone, _, err := w.Undo(t.Context(), key, session.Condition{}); err != nil || undone.ID != made.Stored.ID {
 		t.Errorf("undone %+v, %v", undone, err)
 	}
 }
@@ -583,7 +615,7 @@ func TestBufferModelFails(t *testing.T) {
 	w := newWorld(t, view.Options{Generator: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
 		return llm.Response{}, ragctx.ErrUnavailable
 	})})
-	w.must(w.SetLayer(t.Context(), key, stage.LayerBuffer))
+	w.setLayer(stage.LayerBuffer)
 	w.append(talk(0, 70, 60)...)
 	v := w.view(view.ViewOptions{})
 	if _, ok := compact.SummaryText(v.Messages[0]); !ok {
@@ -633,7 +665,7 @@ func TestStagesPersist(t *testing.T) {
 	if got := texts(w.compiled(view.CompileOptions{})); got != "be brief|a|b|c" {
 		t.Error(got)
 	}
-	_, err := w.Undo(t.Context(), key)
+	_, _, err := w.Undo(t.Context(), key, session.Condition{})
 	w.must(err)
 	if got := texts(w.compiled(view.CompileOptions{})); got != "a|b|c" {
 		t.Errorf("undone: %s", got)
@@ -644,7 +676,7 @@ func TestStagesPersist(t *testing.T) {
 func TestEdit(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	said := w.say("a", "b", "c")
-	w.must(w.Edit(t.Context(), key, session.SectionSummary, []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "before")}))
+	w.edited(w.Edit(t.Context(), key, session.SectionSummary, []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "before")}, session.Condition{}))
 	want := func(want string) {
 		t.Helper()
 		if got := texts(w.compiled(view.CompileOptions{})); got != want {
@@ -652,21 +684,21 @@ func TestEdit(t *testing.T) {
 		}
 	}
 	want("before|a|b|c")
-	w.must(w.storage.Navigate(t.Context(), key, said[1].ID))
+	w.must(navigate(w.storage, key, said[1].ID))
 	w.say("x")
 	want("before|a|b|x")
-	w.must(w.Edit(t.Context(), key, session.SectionSummary, nil))
+	w.edited(w.Edit(t.Context(), key, session.SectionSummary, nil, session.Condition{}))
 	want("a|b|x")
 	if got := texts(w.compiled(view.CompileOptions{Leaf: said[2].ID})); got != "a|b|c" {
 		t.Errorf("the other branch: %s", got)
 	}
-	w.must(w.Edit(t.Context(), key, "facts", []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "f")}))
+	w.edited(w.Edit(t.Context(), key, "facts", []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "f")}, session.Condition{}))
 	if got := texts(w.compiled(view.CompileOptions{Compiler: "all_sections"})); got != "a|b|x|f" {
 		t.Error(got)
 	}
-	w.must(w.Remove(t.Context(), key, session.SectionMessages))
+	w.edited(w.Remove(t.Context(), key, session.SectionMessages, session.Condition{}))
 	want("")
-	if err := w.Remove(t.Context(), key, session.SectionMessages); !errors.Is(err, ragctx.ErrNotFound) {
+	if _, err := w.Remove(t.Context(), key, session.SectionMessages, session.Condition{}); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("removed twice: %v", err)
 	}
 }
@@ -686,10 +718,11 @@ func TestEditWithinACompaction(t *testing.T) {
 				t.Fatal(out.Reason)
 			}
 			w.view(view.ViewOptions{}) // the stage persists
-			section, err := w.storage.Section(t.Context(), key, session.SectionMessages, 0)
+			a, _, err := session.Export(t.Context(), w.storage, key)
 			w.must(err)
+			section := a.Store().Section(session.SectionMessages).Messages
 			news := ragctx.TextMessage(ragctx.RoleUser, "news")
-			w.must(w.Edit(t.Context(), key, session.SectionMessages, slices.Insert(section, 12, news)))
+			w.edited(w.Edit(t.Context(), key, session.SectionMessages, slices.Insert(section, 12, news), session.Condition{}))
 			if got := w.compiled(view.CompileOptions{}); len(got) != 61 || got[12].Content.String() != "news" {
 				t.Errorf("%d messages are shown", len(got))
 			}
@@ -700,7 +733,7 @@ func TestEditWithinACompaction(t *testing.T) {
 // Messages appended to a section are shown even if a compaction spans this section and the next.
 func TestAppendWithinACompaction(t *testing.T) {
 	w := newWorld(t, view.Options{})
-	_, err := w.Append(t.Context(), key, session.SectionBuffer, session.Step{}, slices.Concat(exchange(0), exchange(1), exchange(2))...)
+	_, _, err := w.Append(t.Context(), key, view.AppendOptions{Section: session.SectionBuffer}, slices.Concat(exchange(0), exchange(1), exchange(2))...)
 	w.must(err)
 	for n := range 30 {
 		w.append(exchange(10 + n)...)
@@ -710,12 +743,12 @@ func TestAppendWithinACompaction(t *testing.T) {
 	if out.Stored == nil || out.Stored.From != "q1" {
 		t.Fatalf("%+v", out)
 	}
-	_, err = w.Append(t.Context(), key, session.SectionMessages, session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "go on"))
+	_, _, err = w.Append(t.Context(), key, view.AppendOptions{Section: session.SectionMessages}, ragctx.TextMessage(ragctx.RoleUser, "go on"))
 	w.must(err)
 	if got := w.compiled(view.CompileOptions{}); len(got) != len(out.Messages)+1 {
 		t.Errorf("%d messages are shown, want %d", len(got), len(out.Messages)+1)
 	}
-	_, err = w.Append(t.Context(), key, session.SectionBuffer, session.Step{}, ragctx.TextMessage(ragctx.RoleUser, "news"))
+	_, _, err = w.Append(t.Context(), key, view.AppendOptions{Section: session.SectionBuffer}, ragctx.TextMessage(ragctx.RoleUser, "news"))
 	w.must(err)
 	if got := texts(w.compiled(view.CompileOptions{})); !strings.Contains(got, "news") {
 		t.Errorf("shown: %s", got)
@@ -725,15 +758,18 @@ func TestAppendWithinACompaction(t *testing.T) {
 func TestCreate(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	k := session.Key{Namespace: "default", ID: "new"}
-	d, err := w.Create(t.Context(), k, view.CreateOptions{Parameters: map[string]any{"a": 1.0}, Layer: stage.LayerNone, Messages: talk(0, 1, 1)})
+	at, err := w.Create(t.Context(), k, view.CreateOptions{Parameters: map[string]any{"a": 1.0}, Layer: stage.LayerNone, Messages: talk(0, 1, 1)})
 	w.must(err)
-	if d.Messages != 4 || d.Layer != stage.LayerNone || d.Parameters["a"] != 1.0 || d.Leaf == "" || d.Branches != 1 {
+	d, err := w.Describe(t.Context(), k)
+	w.must(err)
+	if d.Version != at || d.Messages != 4 || d.Layer != stage.LayerNone || d.Parameters["a"] != 1.0 || d.Leaf == "" || d.Branches != 1 {
 		t.Errorf("%+v", d)
 	}
 	if _, err := w.Create(t.Context(), k, view.CreateOptions{}); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("twice: %v", err)
 	}
-	w.must(w.SetParameters(t.Context(), k, map[string]any{"a": nil, "b": "x"}))
+	_, err = w.Change(t.Context(), k, view.Changes{Parameters: map[string]any{"a": nil, "b": "x"}}, session.Condition{})
+	w.must(err)
 	if d, err = w.Describe(t.Context(), k); err != nil || d.Parameters["a"] != nil || d.Parameters["b"] != "x" || d.Layer != stage.LayerNone {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -772,7 +808,7 @@ func TestAtTheSameTime(t *testing.T) {
 	for i := range 4 {
 		wg.Go(func() {
 			for j := range 10 {
-				if _, err := w.Append(context.Background(), key, "", session.Step{}, talk(10*i+j, 1, 30)...); err != nil {
+				if _, _, err := w.Append(context.Background(), key, view.AppendOptions{}, talk(10*i+j, 1, 30)...); err != nil {
 					t.Error(err)
 				}
 				if _, err := w.View(context.Background(), key, view.ViewOptions{Budget: stage.Budget{Window: 3000}}); err != nil {

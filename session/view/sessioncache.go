@@ -57,7 +57,7 @@ func (c *sessionCache) put(generation uint64, k session.Key, l *branch) {
 	}
 }
 
-// update applies a change to a cached session that brings it to version v. If the session has
+// update applies a change to a cached session that brought it to version v. If the session has
 // changed otherwise, it is evicted.
 func (c *sessionCache) update(k session.Key, v session.Version, change func(*branch) *branch) {
 	c.mu.Lock()

@@ -39,7 +39,7 @@ func TestStagesAndCompaction(t *testing.T) {
 		w := newWorld(t, view.Options{Stages: []stage.Stage{noting{ids}}})
 		compactions := 0
 		for range 40 {
-			_, err := w.Append(t.Context(), key, "", session.Step{},
+			_, _, err := w.Append(t.Context(), key, view.AppendOptions{},
 				ragctx.TextMessage(ragctx.RoleUser, "Why does it fail?"+words), ragctx.TextMessage(ragctx.RoleAssistant, "We decided to use rules."+words))
 			w.must(err)
 			for call := range 2 {
@@ -67,7 +67,7 @@ func TestCompactingAfterStages(t *testing.T) {
 	for _, ids := range []bool{false, true} {
 		w := newWorld(t, view.Options{Stages: []stage.Stage{noting{ids}}})
 		for range 30 {
-			_, err := w.Append(t.Context(), key, "", session.Step{},
+			_, _, err := w.Append(t.Context(), key, view.AppendOptions{},
 				ragctx.TextMessage(ragctx.RoleUser, "Why does it fail?"+words), ragctx.TextMessage(ragctx.RoleAssistant, "We decided to use rules."+words))
 			w.must(err)
 			_, err = w.View(t.Context(), key, view.ViewOptions{})
@@ -84,7 +84,7 @@ func TestCompactingAfterStages(t *testing.T) {
 			if len(v.Messages) != len(out.Messages) {
 				t.Errorf("ids %v, keep %d: %d messages are shown, want %d", ids, keep, len(v.Messages), len(out.Messages))
 			}
-			_, err = w.Undo(t.Context(), key)
+			_, _, err = w.Undo(t.Context(), key, session.Condition{})
 			w.must(err)
 		}
 	}

@@ -92,7 +92,7 @@ func (s *Service) View(ctx context.Context, k session.Key, o ViewOptions) (View,
 	var made []session.Compaction
 	if l.layer == stage.LayerBuffer && o.Compile.Leaf == "" {
 		var result Compacted
-		if l, result, err = s.buffer(ctx, k, l, scale, ""); err != nil {
+		if l, result, err = s.buffer(ctx, k, l, scale, "", session.Condition{}); err != nil {
 			return View{}, err
 		}
 		if result.Stored != nil {
@@ -201,7 +201,7 @@ func (v *viewRun) persist(ctx context.Context, name string, before []ragctx.Mess
 		c, err = v.branch.stageRecord(name, s.Messages)
 	}
 	if err == nil {
-		c, v.branch, err = v.service.record(ctx, v.key, v.branch, c)
+		c, v.branch, err = v.service.record(ctx, v.key, v.branch, c, session.Condition{})
 	}
 	if errors.Is(err, ragctx.ErrTooLarge) { // the view does not need the record
 		v.service.opts.Logger.WarnContext(ctx, "the result of a stage is too large to be stored", "stage", name,
@@ -218,26 +218,20 @@ func (v *viewRun) persist(ctx context.Context, name string, before []ragctx.Mess
 	}
 }
 
-// record stores a record of a branch and updates the cache. It returns the branch with the record.
-func (s *Service) record(ctx context.Context, k session.Key, from *branch, c session.Compaction) (session.Compaction, *branch, error) {
+// record stores a record of a branch under a condition and updates the cache. It returns the branch
+// with the record, at the new version.
+func (s *Service) record(
+	ctx context.Context, k session.Key, from *branch, c session.Compaction, when session.Condition,
+) (session.Compaction, *branch, error) {
+	c = session.Options{Now: s.opts.Now, NewID: s.opts.NewID}.CompleteCompaction(c)
 	one := parseRecord(c)
 	superseded := from.prunable(one)
-	c, err := s.opts.Storage.AddCompaction(ctx, k, c, superseded...)
+	at, err := s.opts.Storage.Update(ctx, k, session.Update{AddCompaction: &c, RemoveCompactions: superseded}, when)
 	if err != nil {
 		return c, from, err
 	}
-	one.setID(c.ID) // storing may have assigned the id
-	s.updateCache(ctx, k, func(l *branch, v session.Version) *branch { return l.recorded(v, one, superseded) })
-	return c, from.recorded(from.version, one, superseded), nil
-}
-
-// updateCache applies a change that was just made to the cached session.
-func (s *Service) updateCache(ctx context.Context, k session.Key, change func(*branch, session.Version) *branch) {
-	v, err := s.opts.Storage.Version(ctx, k)
-	if err != nil {
-		v = session.Version{} // evicts the session
-	}
-	s.cache.update(k, v, func(l *branch) *branch { return change(l, v) })
+	s.cache.update(k, at, func(l *branch) *branch { return l.recorded(at, one, superseded) })
+	return c, from.recorded(at, one, superseded), nil
 }
 
 // smallerLimit returns the smaller of two limits; 0 means no limit.

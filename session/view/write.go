@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,20 +42,23 @@ type CreateOptions struct {
 	Layer      stage.Layer
 	// Messages are stored in [session.SectionMessages].
 	Messages []ragctx.Message
+	// Request is the id of the request that creates the session; see [session.Storage].
+	Request string
 }
 
-// Create creates a session atomically. It returns [ragctx.ErrConflict] if the session exists.
-func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (Summary, error) {
-	k, err := s.opts.Admit(ctx, k)
+// Create creates a session atomically and returns its version. It returns [ragctx.ErrConflict] if the
+// session exists.
+func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (at session.Version, err error) {
+	k, err = s.opts.Admit(ctx, k)
 	if err != nil {
-		return Summary{}, err
+		return at, err
 	}
 	layer, err := ParseLayer(string(o.Layer))
 	if err != nil {
-		return Summary{}, err
+		return at, err
 	}
 	if err := checkParameters(o.Parameters); err != nil {
-		return Summary{}, err
+		return at, err
 	}
 	a := session.Archive{CreatedAt: s.opts.Now().UTC()}
 	a.Parameters = session.Store{}.WithParameters(o.Parameters).Parameters()
@@ -65,54 +69,58 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (S
 	adopt := session.Options{Now: s.opts.Now, NewID: s.opts.NewID}
 	messages, err := adopt.Prepare(o.Messages, "", func(string) bool { return false })
 	if err != nil {
-		return Summary{}, err
+		return at, err
 	}
 	for _, m := range messages {
 		a.Entries = append(a.Entries, session.Entry{Section: session.SectionMessages, Message: m})
 		a.Sections, a.Leaf = []string{session.SectionMessages}, m.ID
 	}
-	if err := s.opts.Storage.Import(ctx, k, a); err != nil {
-		return Summary{}, err
-	}
-	return s.Describe(ctx, k)
+	return s.opts.Storage.Create(ctx, k, a, o.Request)
 }
 
-// Append adds messages to a section by the rules of [session.Storage]; "" selects
-// [session.SectionMessages]. The output of a step is tagged ([session.Tag]) and must go to
-// [session.SectionMessages]; the zero step means no step.
-func (s *Service) Append(ctx context.Context, k session.Key, section string, step session.Step,
-	messages ...ragctx.Message,
-) ([]ragctx.Message, error) {
-	k, err := s.opts.Admit(ctx, k)
+// AppendOptions say where messages are appended.
+type AppendOptions struct {
+	// Section is the section of the messages; "" selects [session.SectionMessages].
+	Section string
+	// Step is the step with this output, which is tagged ([session.Tag]) and must go to
+	// [session.SectionMessages]; the zero step means no step.
+	Step session.Step
+	When session.Condition
+}
+
+// Append adds messages to a section by the rules of [session.Storage]. It returns them as stored, and
+// the new version.
+func (s *Service) Append(
+	ctx context.Context, k session.Key, o AppendOptions, messages ...ragctx.Message,
+) (out []ragctx.Message, at session.Version, err error) {
+	k, err = s.opts.Admit(ctx, k)
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
-	if section == "" {
-		section = session.SectionMessages
-	}
+	section, step := cmp.Or(o.Section, session.SectionMessages), o.Step
 	if step.ID != "" || step.Execution.ID != "" || step.AgentID != "" || step.Final {
 		if section != session.SectionMessages {
-			return nil, ragctx.Invalid("section", "%q cannot take the output of a step; append it to %s",
+			return nil, at, ragctx.Invalid("section", "%q cannot take the output of a step; append it to %s",
 				ragctx.Clip(section), session.SectionMessages)
 		}
 		messages = session.Tag(messages, step)
 	}
 	unlock, err := s.writeLocks.lock(ctx, k)
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	defer unlock()
-	out, err := s.opts.Storage.Append(ctx, k, section, messages...)
+	out, at, err = s.opts.Storage.Append(ctx, k, section, messages, o.When)
 	if err != nil || len(out) == 0 {
-		return out, err
+		return out, at, err
 	}
-	s.updateCache(ctx, k, func(l *branch, v session.Version) *branch {
+	s.cache.update(k, at, func(l *branch) *branch {
 		if out[0].ParentID != l.leaf() || !isChain(out) {
 			return nil // another branch
 		}
-		return l.appended(v, section, out)
+		return l.appended(at, section, out)
 	})
-	return out, nil
+	return out, at, nil
 }
 
 // isChain reports whether each message follows the preceding one.
@@ -125,52 +133,44 @@ func isChain(messages []ragctx.Message) bool {
 	return true
 }
 
-// Edit replaces the messages of a section, or creates the section. On the branch the new messages
-// take the position of the first replaced one. The messages of a new section are appended, except
-// that a new summary or buffer comes first.
-func (s *Service) Edit(ctx context.Context, k session.Key, section string, messages []ragctx.Message) error {
-	k, err := s.opts.Admit(ctx, k)
+// Edit replaces the messages of a section, or creates the section, and returns the new version. On
+// the branch the new messages take the position of the first replaced one. The messages of a new
+// section are appended, except that a new summary or buffer comes first.
+func (s *Service) Edit(
+	ctx context.Context, k session.Key, section string, messages []ragctx.Message, when session.Condition,
+) (at session.Version, err error) {
+	k, err = s.opts.Admit(ctx, k)
 	if err != nil {
-		return err
+		return at, err
 	}
 	if err := session.CheckName("section", section); err != nil {
-		return err
+		return at, err
 	}
-	return s.store(ctx, k, func(a session.Archive) session.Archive { return withSection(a, section, messages, s.opts.NewID) })
-}
-
-// Remove removes a section with its messages from all branches. An unknown section is
-// [ragctx.ErrNotFound].
-func (s *Service) Remove(ctx context.Context, k session.Key, section string) error {
-	k, err := s.opts.Admit(ctx, k)
-	if err != nil {
-		return err
-	}
-	info, err := s.opts.Storage.Info(ctx, k)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(info.Sections, func(one session.SectionInfo) bool { return one.Name == section }) {
-		return &ragctx.FieldError{
-			Field:   "section",
-			Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound,
-		}
-	}
-	return s.store(ctx, k, func(a session.Archive) session.Archive {
-		a = withSection(a, section, nil, s.opts.NewID)
-		a.Sections = slices.DeleteFunc(slices.Clone(a.Sections), func(name string) bool { return name == section })
-		return a
+	return s.store(ctx, k, when, func(a session.Archive) (session.Archive, error) {
+		return withSection(a, section, messages, s.opts.NewID), nil
 	})
 }
 
-// SetLayer sets the layer of compression of a session.
-func (s *Service) SetLayer(ctx context.Context, k session.Key, layer stage.Layer) error {
-	return s.Change(ctx, k, Changes{Layer: &layer})
-}
-
-// SetParameters merges parameters into the session's; a nil value removes a parameter.
-func (s *Service) SetParameters(ctx context.Context, k session.Key, parameters map[string]any) error {
-	return s.Change(ctx, k, Changes{Parameters: parameters})
+// Remove removes a section with its messages from all branches, and returns the new version. An
+// unknown section is [ragctx.ErrNotFound].
+func (s *Service) Remove(
+	ctx context.Context, k session.Key, section string, when session.Condition,
+) (at session.Version, err error) {
+	k, err = s.opts.Admit(ctx, k)
+	if err != nil {
+		return at, err
+	}
+	return s.store(ctx, k, when, func(a session.Archive) (session.Archive, error) {
+		if !slices.Contains(a.Sections, section) {
+			return a, &ragctx.FieldError{
+				Field:   "section",
+				Problem: fmt.Sprintf("the session has no section %q", ragctx.Clip(section)), Kind: ragctx.ErrNotFound,
+			}
+		}
+		a = withSection(a, section, nil, s.opts.NewID)
+		a.Sections = slices.DeleteFunc(slices.Clone(a.Sections), func(name string) bool { return name == section })
+		return a, nil
+	})
 }
 
 // Changes are the changes of [Service.Change]. Nil fields stay unchanged.
@@ -180,10 +180,12 @@ type Changes struct {
 	Parameters map[string]any
 }
 
-// Change changes a session atomically.
-func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
+// Change changes a session atomically and returns the new version.
+func (s *Service) Change(
+	ctx context.Context, k session.Key, c Changes, when session.Condition,
+) (at session.Version, err error) {
 	if err := checkParameters(c.Parameters); err != nil {
-		return err
+		return at, err
 	}
 	parameters := maps.Clone(c.Parameters)
 	if parameters == nil {
@@ -192,17 +194,17 @@ func (s *Service) Change(ctx context.Context, k session.Key, c Changes) error {
 	if c.Layer != nil {
 		layer, err := ParseLayer(string(*c.Layer))
 		if err != nil {
-			return err
+			return at, err
 		}
 		if parameters[ParameterLayer] = string(layer); layer == stage.AnyLayer {
 			parameters[ParameterLayer] = nil
 		}
 	}
-	k, err := s.opts.Admit(ctx, k)
+	k, err = s.opts.Admit(ctx, k)
 	if err != nil {
-		return err
+		return at, err
 	}
-	return s.opts.Storage.Annotate(ctx, k, parameters)
+	return s.opts.Storage.Update(ctx, k, session.Update{Parameters: parameters}, when)
 }
 
 // checkParameters rejects reserved parameters.
@@ -213,57 +215,51 @@ func checkParameters(parameters map[string]any) error {
 	return nil
 }
 
-// store changes the contents of a session. The lock prevents concurrent appends by the service.
-func (s *Service) store(ctx context.Context, k session.Key, change func(session.Archive) session.Archive) error {
+// attempts is the number of times that a change of a session is computed while others change it.
+const attempts = 3
+
+// store changes the contents of a session that meets a condition, and returns the new version. The
+// lock prevents concurrent appends by the service.
+func (s *Service) store(
+	ctx context.Context, k session.Key, when session.Condition, change func(session.Archive) (session.Archive, error),
+) (at session.Version, err error) {
 	unlock, err := s.writeLocks.lock(ctx, k)
 	if err != nil {
-		return err
+		return at, err
 	}
 	defer unlock()
 	for try := 1; ; try++ {
-		var at session.Version
-		leaf, moved, err := s.replace(session.WithVersionReport(ctx, &at), k, change)
-		if errors.Is(err, ragctx.ErrConflict) && try < attempts {
-			continue // changed by another client
+		at, retry, err := s.replace(ctx, k, when, change)
+		if !retry || try == attempts {
+			return at, err
 		}
-		if err == nil && moved {
-			at, err = s.move(ctx, k, at, leaf)
-		}
-		if err == nil {
-			at.Report(ctx)
-		}
-		return err
 	}
 }
 
-// move sets the leaf after a replacement that brought the session to version at. It returns the new
-// version, or at if another client changed the session in between.
-func (s *Service) move(ctx context.Context, k session.Key, at session.Version, leaf string) (session.Version, error) {
-	var by session.Version
-	ctx = session.WithVersionReport(session.WithCondition(ctx, session.Condition{}), &by) // the condition has already been met
-	if err := s.opts.Storage.Navigate(ctx, k, leaf); err != nil {
-		return at, err
+// replace changes the contents of a session once. If another client changed it in between, that is a
+// conflict, and replace may be called again.
+func (s *Service) replace(
+	ctx context.Context, k session.Key, when session.Condition, change func(session.Archive) (session.Archive, error),
+) (at session.Version, again bool, err error) {
+	before, at, err := session.Export(ctx, s.opts.Storage, k)
+	switch {
+	case errors.Is(err, ragctx.ErrNotFound):
+		return at, false, cmp.Or(when.Check(k, nil), err)
+	case err == nil:
+		err = when.Check(k, &at)
 	}
-	if by == at.Next() {
-		return by, nil
-	}
-	return at, nil
-}
-
-// replace changes the contents of a session once. A concurrent change is a conflict. It returns the
-// leaf, and whether it moved.
-func (s *Service) replace(ctx context.Context, k session.Key,
-	change func(session.Archive) session.Archive,
-) (leaf string, moved bool, err error) {
-	at, err := s.opts.Storage.Version(ctx, k)
 	if err != nil {
-		return "", false, err
+		return at, false, err
 	}
-	before, err := s.opts.Storage.Export(ctx, k)
+	wanted, err := change(before)
 	if err != nil {
-		return "", false, err
+		return at, false, err
 	}
-	after := change(before)
-	_, err = s.opts.Storage.Replace(ctx, k, at, after.Store())
-	return after.Leaf, after.Leaf != before.Leaf, err
+	after, _, err := before.Replaced(ctx, wanted.Store(), session.Options{Now: s.opts.Now, NewID: s.opts.NewID})
+	if err != nil {
+		return at, false, err
+	}
+	after.Leaf = wanted.Leaf
+	at, err = s.opts.Storage.Replace(ctx, k, at, after)
+	return at, errors.Is(err, ragctx.ErrConflict), err
 }

@@ -96,7 +96,9 @@ func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyU
 func allowAny(context.Context, *sql.Tx) error { return nil }
 
 // EraseSession implements [store.Erasures].
-func (s *Store) EraseSession(ctx context.Context, ns int64, id, user string, anyUser bool) (store.Erased, error) {
+func (s *Store) EraseSession(
+	ctx context.Context, ns int64, id, user string, anyUser bool, when session.Condition,
+) (store.Erased, error) {
 	if id == "" {
 		return store.Erased{}, ragctx.Invalid("session", "is empty; name the session to erase")
 	}
@@ -104,7 +106,6 @@ func (s *Store) EraseSession(ctx context.Context, ns int64, id, user string, any
 	if !anyUser {
 		sc.User = &user
 	}
-	when := session.ConditionOf(ctx)
 	return s.erase(ctx, sc, func(ctx context.Context, tx *sql.Tx) error {
 		if when.IsZero() {
 			return nil

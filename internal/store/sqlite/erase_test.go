@@ -15,6 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/session"
 )
 
 // traces counts how often a token is in the files beside path.
@@ -172,7 +173,9 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 			nil,
 		},
 		{
-			"a user's session", func() (store.Erased, error) { return f.EraseSession(t.Context(), f.ns, "s0", "zoe", false) },
+			"a user's session", func() (store.Erased, error) {
+				return f.EraseSession(t.Context(), f.ns, "s0", "zoe", false, session.Condition{})
+			},
 			store.Erased{Memories: 2, Versions: 2, Turns: 2},
 			[]string{"zoe-0-1", "zoe-0-2"},
 		},
@@ -182,7 +185,9 @@ func TestEraseMemoriesSessionsUsers(t *testing.T) {
 			[]string{"zoe-1-0", "zoe-1-1", "zoe-1-2", "fact"},
 		},
 		{
-			"everyone's session", func() (store.Erased, error) { return f.EraseSession(t.Context(), f.ns, "s1", "", true) },
+			"everyone's session", func() (store.Erased, error) {
+				return f.EraseSession(t.Context(), f.ns, "s1", "", true, session.Condition{})
+			},
 			store.Erased{Memories: 6, Versions: 6, Turns: 6},
 			[]string{"-1-0", "bob-1-2"},
 		},
@@ -275,14 +280,14 @@ func TestEraseKeepsOthersWrites(t *testing.T) {
 		t.Errorf("bob's memory: %+v, %v", m, err)
 	}
 	remember(t, f, ragctx.Memory{ID: "x", UserID: "bob", SessionID: "s2", Content: "three QxtwoXq"})
-	if e, err = f.EraseSession(t.Context(), f.ns, "s1", "", true); err != nil || e.Memories != 1 || e.Versions != 1 {
+	if e, err = f.EraseSession(t.Context(), f.ns, "s1", "", true, session.Condition{}); err != nil || e.Memories != 1 || e.Versions != 1 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if m, err := f.Memory(t.Context(), f.ns, "x", t0); err != nil || m.Content != "three QxtwoXq" {
 		t.Errorf("what was said in another session: %+v, %v", m, err)
 	}
 	remember(t, f, ragctx.Memory{ID: "x", UserID: "bob", SessionID: "s3", Content: "four QxthreeXq"})
-	if e, err = f.EraseSession(t.Context(), f.ns, "s3", "", true); err != nil || e.Versions != 1 {
+	if e, err = f.EraseSession(t.Context(), f.ns, "s3", "", true, session.Condition{}); err != nil || e.Versions != 1 {
 		t.Errorf("%+v, %v", e, err)
 	}
 	if m, err := f.Memory(t.Context(), f.ns, "x", t0); !errors.Is(err, ragctx.ErrNotFound) {

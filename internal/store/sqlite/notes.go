@@ -48,14 +48,16 @@ func (n Notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) erro
 	if err != nil {
 		return ragctx.Invalid("note", "cannot be written: %v; send what JSON can hold", err)
 	}
-	return n.store.changeSession(ctx, sessionKey(of), n.store.now, func(ctx context.Context, c *conversation) error {
+	add := func(ctx context.Context, c *conversation) error {
 		place, err := c.replaceReflected(ctx, one)
 		if err != nil {
 			return err
 		}
 		_, err = c.tx.ExecContext(ctx, `INSERT INTO session_notes (n, session, note) VALUES (?, ?, ?)`, place, c.id, string(text))
 		return err
-	})
+	}
+	_, err = n.store.changeSession(ctx, high, sessionKey(of), session.Condition{}, n.store.now, add)
+	return err
 }
 
 // replaceReflected deletes the notes that one replaces and returns the place of the newest of them, if

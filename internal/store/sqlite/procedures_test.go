@@ -9,6 +9,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/store/sqlite"
+	"github.com/ragctx/ragctx/session"
 )
 
 func draft(t *testing.T, f *fixture, name, step string) store.ProcedureKey {
@@ -46,7 +47,7 @@ func TestErasedProceduresLeaveNoTrace(t *testing.T) {
 	if _, err := f.EraseProcedure(t.Context(), gone); err != nil {
 		t.Fatal(err)
 	}
-	e, err := f.EraseSession(t.Context(), f.ns, "t1", "", true)
+	e, err := f.EraseSession(t.Context(), f.ns, "t1", "", true, session.Condition{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -74,21 +73,21 @@ func findSessionIf(ctx context.Context, tx *sql.Tx, ns int64, k session.Key, whe
 	return c, when.Check(k, &at)
 }
 
-// sessionNamespace returns the id of a session's namespace; with create it is created if missing.
-func (s *Store) sessionNamespace(ctx context.Context, k session.Key, create bool) (int64, error) {
+// sessionNamespace returns the id of a session's namespace.
+func (s *Store) sessionNamespace(ctx context.Context, k session.Key, when session.Condition) (int64, error) {
 	if err := k.Validate(); err != nil {
 		return 0, err
 	}
-	ns, err := s.Namespace(ctx, k.Namespace, create)
+	ns, err := s.Namespace(ctx, k.Namespace, false)
 	if errors.Is(err, ragctx.ErrNotFound) {
-		return 0, cmp.Or(session.ConditionOf(ctx).Check(k, nil), k.NotFoundError())
+		return 0, cmp.Or(when.Check(k, nil), k.NotFoundError())
 	}
 	return ns, err
 }
 
 // readSession calls fn with a session in one snapshot.
 func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*conversation) error) error {
-	ns, err := s.sessionNamespace(ctx, k, false)
+	ns, err := s.sessionNamespace(ctx, k, session.Condition{})
 	if err == nil {
 		err = s.view(ctx, func(tx *sql.Tx) error {
 			c, err := findSession(ctx, tx, ns, k)
@@ -101,45 +100,30 @@ func (s *Store) readSession(ctx context.Context, k session.Key, fn func(*convers
 	return failedIf("read session", err)
 }
 
-// changeSession calls fn with a session in the writer and increments its version.
+// changeSession calls fn with a session that meets a condition in the writer and increments its
+// version, which it returns. With the priority frees, fn may run twice.
 func (s *Store) changeSession(
-	ctx context.Context, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
-) error {
-	return s.changeSessionAs(ctx, high, k, now, fn)
-}
-
-// changeSessionAs is changeSession with a priority. With frees, fn may run twice.
-func (s *Store) changeSessionAs(
-	ctx context.Context, p priority, k session.Key, now func() time.Time, fn func(context.Context, *conversation) error,
-) error {
-	ns, err := s.sessionNamespace(ctx, k, false)
-	when := session.ConditionOf(ctx)
+	ctx context.Context, p priority, k session.Key, when session.Condition, now func() time.Time,
+	fn func(context.Context, *conversation) error,
+) (at session.Version, err error) {
+	ns, err := s.sessionNamespace(ctx, k, when)
 	if err == nil {
-		err = s.writeSession(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) (at session.Version, err error) {
+		err = s.writeSessions(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) error {
 			c, err := findSessionIf(ctx, tx, ns, k, when)
 			if err != nil {
-				return at, err
+				return err
 			}
 			if err := fn(ctx, c); err != nil {
-				return at, err
+				return err
 			}
-			return c.currentVersion().Next(), c.update(ctx, now())
+			at = c.currentVersion().Next()
+			return c.update(ctx, now())
 		})
 	}
-	return failedIf("write session", err)
-}
-
-// writeSession is writeSessions for one session; fn returns its new version.
-func (s *Store) writeSession(ctx context.Context, p priority, ns int64, fn func(context.Context, *sql.Tx) (session.Version, error)) error {
-	var at session.Version
-	err := s.writeSessions(ctx, p, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
-		at, err = fn(ctx, tx)
-		return err
-	})
-	if err == nil {
-		at.Report(ctx)
+	if err != nil {
+		return session.Version{}, failedIf("write session", err)
 	}
-	return err
+	return at, nil
 }
 
 // writeSessions calls fn in the writer and checks the quotas of the namespace.
@@ -167,73 +151,51 @@ func (c *conversation) update(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// createSession creates a session from an archive.
-func (s *Sessions) createSession(ctx context.Context, k session.Key, a session.Archive) error {
-	ns, err := s.store.sessionNamespace(ctx, k, true)
-	if err == nil {
-		var one preparedSession
-		if one, err = s.prepare(ctx, a); err == nil {
-			err = s.store.writeSession(ctx, high, ns, func(ctx context.Context, tx *sql.Tx) (session.Version, error) {
-				return one.insert(ctx, tx, ns, k)
-			})
-		}
-	}
-	return failedIf("create session", err)
-}
-
 // Create implements [session.Storage].
-func (s *Sessions) Create(ctx context.Context, k session.Key) error {
-	return s.createSession(ctx, k, session.Archive{CreatedAt: s.opts.Now().UTC()})
-}
-
-// Import implements [session.Storage].
-func (s *Sessions) Import(ctx context.Context, k session.Key, a session.Archive) error {
+func (s *Sessions) Create(
+	ctx context.Context, k session.Key, a session.Archive, request string,
+) (at session.Version, err error) {
 	if err := a.Validate(); err != nil {
-		return err
+		return at, err
 	}
 	if a.CreatedAt.IsZero() {
 		a.CreatedAt = s.opts.Now().UTC()
 	}
-	return s.createSession(ctx, k, a)
+	if err := k.Validate(); err != nil {
+		return at, err
+	}
+	ns, err := s.store.Namespace(ctx, k.Namespace, true)
+	if err == nil {
+		var one preparedSession
+		if one, err = s.prepare(a, request); err == nil {
+			err = s.store.writeSessions(ctx, high, ns, func(ctx context.Context, tx *sql.Tx) (err error) {
+				at, err = one.insert(ctx, tx, ns, k)
+				return err
+			})
+		}
+	}
+	return at, failedIf("create session", err)
 }
 
 // Delete implements [session.Storage]. The messages are hidden at once and removed in slices in the
 // background.
-func (s *Sessions) Delete(ctx context.Context, k session.Key) error {
-	err := s.store.changeSessionAs(ctx, high|frees, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+func (s *Sessions) Delete(ctx context.Context, k session.Key, when session.Condition) error {
+	hide := func(ctx context.Context, c *conversation) error {
 		_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET erased = 1 WHERE id = ?`, c.id)
 		return err
-	})
+	}
+	_, err := s.store.changeSession(ctx, high|frees, k, when, s.opts.Now, hide)
 	if err == nil {
 		s.store.gc.wake()
 	}
 	return err
 }
 
-// Annotate implements [session.Storage].
-func (s *Sessions) Annotate(ctx context.Context, k session.Key, parameters map[string]any) error {
-	return s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
-		var have string
-		if err := c.tx.QueryRowContext(ctx, `SELECT parameters FROM sessions WHERE id = ?`, c.id).Scan(&have); err != nil {
-			return err
-		}
-		all, err := session.MergeParameters(decodeValues(have), parameters)
-		if err != nil {
-			return err
-		}
-		text, err := parametersText(all)
-		if err != nil {
-			return err
-		}
-		_, err = c.tx.ExecContext(ctx, `UPDATE sessions SET parameters = ? WHERE id = ?`, text, c.id)
-		return err
-	})
-}
-
 // Append implements [session.Storage].
-func (s *Sessions) Append(ctx context.Context, k session.Key, section string, messages ...ragctx.Message) ([]ragctx.Message, error) {
-	var out []ragctx.Message
-	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+func (s *Sessions) Append(
+	ctx context.Context, k session.Key, section string, messages []ragctx.Message, when session.Condition,
+) (out []ragctx.Message, at session.Version, err error) {
+	at, err = s.store.changeSession(ctx, high, k, when, s.opts.Now, func(ctx context.Context, c *conversation) error {
 		if err := session.CheckName("section", section); err != nil {
 			return err
 		}
@@ -256,82 +218,123 @@ func (s *Sessions) Append(ctx context.Context, k session.Key, section string, me
 		return c.insertMessages(ctx, rows)
 	})
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
-	return out, nil
+	return out, at, nil
 }
 
-// Navigate implements [session.Storage].
-func (s *Sessions) Navigate(ctx context.Context, k session.Key, id string) error {
-	return s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
-		if id != "" {
-			if known, err := c.has(ctx, id); err != nil || !known {
-				return orNoMessage(err, id)
-			}
+// Update implements [session.Storage].
+func (s *Sessions) Update(
+	ctx context.Context, k session.Key, u session.Update, when session.Condition,
+) (session.Version, error) {
+	return s.store.changeSession(ctx, high, k, when, s.opts.Now, func(ctx context.Context, c *conversation) error {
+		if err := c.mergeParameters(ctx, u.Parameters); err != nil {
+			return err
 		}
-		c.leaf = id
-		return nil
+		if err := c.navigate(ctx, u.Leaf); err != nil {
+			return err
+		}
+		if err := c.setLabels(ctx, u.Labels); err != nil {
+			return err
+		}
+		if err := c.removeCompactions(ctx, u.RemoveCompactions); err != nil {
+			return err
+		}
+		return c.addCompaction(ctx, u.AddCompaction)
 	})
 }
 
-// Label implements [session.Storage].
-func (s *Sessions) Label(ctx context.Context, k session.Key, id, label string) error {
-	return s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
+// mergeParameters merges parameters into the session's.
+func (c *conversation) mergeParameters(ctx context.Context, parameters map[string]any) error {
+	if len(parameters) == 0 {
+		return nil
+	}
+	var have string
+	if err := c.tx.QueryRowContext(ctx, `SELECT parameters FROM sessions WHERE id = ?`, c.id).Scan(&have); err != nil {
+		return err
+	}
+	all, err := session.MergeParameters(decodeValues(have), parameters)
+	if err != nil {
+		return err
+	}
+	return c.setParameters(ctx, all)
+}
+
+// setParameters stores the session's parameters.
+func (c *conversation) setParameters(ctx context.Context, parameters map[string]any) error {
+	text, err := parametersText(parameters)
+	if err != nil {
+		return err
+	}
+	_, err = c.tx.ExecContext(ctx, `UPDATE sessions SET parameters = ? WHERE id = ?`, text, c.id)
+	return err
+}
+
+// navigate moves the leaf, if a leaf is given.
+func (c *conversation) navigate(ctx context.Context, leaf *string) error {
+	if leaf == nil {
+		return nil
+	}
+	if *leaf != "" {
+		if known, err := c.has(ctx, *leaf); err != nil || !known {
+			return orNoMessage(err, *leaf)
+		}
+	}
+	c.leaf = *leaf
+	return nil
+}
+
+// setLabels labels messages.
+func (c *conversation) setLabels(ctx context.Context, labels map[string]string) error {
+	for id, label := range labels {
 		if known, err := c.has(ctx, id); err != nil || !known {
 			return orNoMessage(err, id)
 		}
 		if err := session.CheckName("label", label); err != nil {
 			return err
 		}
-		_, err := c.tx.ExecContext(ctx, `UPDATE session_messages SET label = ? WHERE session = ? AND id = ?`, label, c.id, id)
-		return err
-	})
-}
-
-// AddCompaction implements [session.Storage].
-func (s *Sessions) AddCompaction(ctx context.Context, k session.Key, one session.Compaction, spent ...string) (session.Compaction, error) {
-	err := s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
-		for _, id := range spent {
-			if _, err := c.tx.ExecContext(ctx, `DELETE FROM session_compactions WHERE session = ? AND id = ?`, c.id, id); err != nil {
-				return err
-			}
-		}
-		var others session.CompactionSize
-		err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions
-			WHERE session = ?`, c.id).
-			Scan(&others.Number, &others.Bytes)
-		if err != nil {
+		const query = `UPDATE session_messages SET label = ? WHERE session = ? AND id = ?`
+		if _, err := c.tx.ExecContext(ctx, query, label, c.id, id); err != nil {
 			return err
 		}
-		known, failed := c.messageCheck(ctx)
-		taken := func(id string) (yes bool) {
-			err := c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM session_compactions WHERE session = ? AND id = ?)`, c.id, id).Scan(&yes)
-			*failed = errors.Join(*failed, err)
-			return yes
-		}
-		if one, err = s.opts.PrepareCompaction(one, others, taken, known); *failed != nil || err != nil {
-			return errors.Join(*failed, err)
-		}
-		return c.insertCompaction(ctx, one)
-	})
-	return one, err
+	}
+	return nil
 }
 
-// UndoCompaction implements [session.Storage].
-func (s *Sessions) UndoCompaction(ctx context.Context, k session.Key) (out session.Compaction, err error) {
-	err = s.store.changeSession(ctx, k, s.opts.Now, func(ctx context.Context, c *conversation) error {
-		all, err := c.compactions(ctx, `n = (SELECT max(n) FROM session_compactions WHERE session = ?)`)
-		if err != nil {
+// removeCompactions removes the records with the ids.
+func (c *conversation) removeCompactions(ctx context.Context, ids []string) error {
+	for _, id := range ids {
+		const query = `DELETE FROM session_compactions WHERE session = ? AND id = ?`
+		if _, err := c.tx.ExecContext(ctx, query, c.id, id); err != nil {
 			return err
 		}
-		if len(all) == 0 {
-			return fmt.Errorf("undo a compaction: the session has none: %w", ragctx.ErrNotFound)
-		}
-		out = all[0]
-		_, err = c.tx.ExecContext(ctx, `DELETE FROM session_compactions WHERE session = ? AND id = ?`, c.id, out.ID)
+	}
+	return nil
+}
+
+// addCompaction adds a record, if one is given.
+func (c *conversation) addCompaction(ctx context.Context, one *session.Compaction) error {
+	if one == nil {
+		return nil
+	}
+	var others session.CompactionSize
+	err := c.tx.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(octet_length(record)), 0) FROM session_compactions
+		WHERE session = ?`, c.id).
+		Scan(&others.Number, &others.Bytes)
+	if err != nil {
 		return err
-	})
-	return out, err
+	}
+	known, failed := c.messageCheck(ctx)
+	taken := func(id string) (yes bool) {
+		const query = `SELECT EXISTS (SELECT 1 FROM session_compactions WHERE session = ? AND id = ?)`
+		err := c.tx.QueryRowContext(ctx, query, c.id, id).Scan(&yes)
+		*failed = errors.Join(*failed, err)
+		return yes
+	}
+	if err := session.CheckCompaction(*one, others, taken, known); *failed != nil || err != nil {
+		return errors.Join(*failed, err)
+	}
+	return c.insertCompaction(ctx, *one)
 }
 
 // orNoMessage returns the error of a look-up, or the error for a missing message.

@@ -14,86 +14,61 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// Has implements [session.Storage].
-func (s *Sessions) Has(ctx context.Context, k session.Key) (bool, error) {
-	err := s.store.readSession(ctx, k, func(*conversation) error { return nil })
-	if errors.Is(err, ragctx.ErrNotFound) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// Load implements [session.Storage].
-func (s *Sessions) Load(ctx context.Context, k session.Key) (session.Store, error) {
-	a, err := s.Export(ctx, k)
-	if err != nil {
-		return session.Store{}, err
-	}
-	return a.Store(), nil
-}
-
-// Export implements [session.Storage].
-func (s *Sessions) Export(ctx context.Context, k session.Key) (out session.Archive, err error) {
-	var stored []messageRow
+// Read implements [session.Storage]. The cost of reading a branch depends on the branch, not on the
+// session.
+func (s *Sessions) Read(
+	ctx context.Context, k session.Key, q session.Query,
+) (out session.Archive, at session.Version, err error) {
+	var rows []messageRow
 	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		if out, err = c.metadata(ctx); err != nil {
-			return err
+		at = c.currentVersion()
+		if out, err = c.metadata(ctx, q); err == nil {
+			rows, err = c.selected(ctx, q)
 		}
-		stored, err = c.rows(ctx, sessionMessages, c.id)
 		return err
 	})
 	if err != nil {
-		return session.Archive{}, err
+		return session.Archive{}, session.Version{}, err
+	}
+	if q.Messages == session.OneMessage {
+		one, err := rows[0].entry()
+		if err != nil {
+			return session.Archive{}, session.Version{}, fmt.Errorf("%w: message %q is damaged: %v; restore a copy",
+				ragctx.ErrUnavailable, ragctx.Clip(q.ID), err)
+		}
+		out.Entries = []session.Entry{one}
+		return out, at, nil
 	}
 	var lost session.Lost
-	out.ID = k.ID
-	out.Entries, lost = readable(stored)
-	return lost.Repair(ctx, out)
+	if out.Entries, lost = readable(rows); q.Messages == session.BranchMessages {
+		lost.Relink(out.Entries)
+	}
+	if q.Messages == session.AllMessages {
+		out, err = lost.Repair(ctx, out)
+	}
+	return out, at, err
 }
 
-// Get implements [session.Storage].
-func (s *Sessions) Get(ctx context.Context, k session.Key, id string) (out session.Entry, err error) {
-	err = s.store.readSession(ctx, k, func(c *conversation) error {
-		found, err := c.rows(ctx, sessionMessage, c.id, id)
-		if err != nil || len(found) == 0 {
-			return orNoMessage(err, id)
+// selected returns the messages that a query selects.
+func (c *conversation) selected(ctx context.Context, q session.Query) (out []messageRow, err error) {
+	switch q.Messages {
+	case session.AllMessages:
+		return c.rows(ctx, sessionMessages, c.id)
+	case session.BranchMessages:
+		return c.branch(ctx, q.ID)
+	case session.OneMessage:
+		if out, err = c.rows(ctx, sessionMessage, c.id, q.ID); err == nil && len(out) == 0 {
+			err = session.MessageNotFound(q.ID)
 		}
-		if out, err = found[0].entry(); err != nil {
-			return fmt.Errorf("%w: message %q is damaged: %v; restore a copy", ragctx.ErrUnavailable, ragctx.Clip(id), err)
+		return out, err
+	case session.NewestMessages:
+		limit := q.Limit
+		if limit <= 0 {
+			limit = -1 // no limit in SQLite
 		}
-		return nil
-	})
-	return out, err
-}
-
-// Section implements [session.Storage].
-func (s *Sessions) Section(ctx context.Context, k session.Key, name string, limit int) ([]ragctx.Message, error) {
-	if limit <= 0 {
-		limit = -1 // no limit in SQLite
+		out, err = c.rows(ctx, newestOfSection, c.id, q.Section, limit)
+		slices.Reverse(out)
 	}
-	var stored []messageRow
-	err := s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		stored, err = c.rows(ctx, newestOfSection, c.id, name, limit)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	slices.Reverse(stored)
-	var out []ragctx.Message
-	entries, _ := readable(stored)
-	for _, e := range entries {
-		out = append(out, e.Message)
-	}
-	return out, nil
-}
-
-// Version implements [session.Storage].
-func (s *Sessions) Version(ctx context.Context, k session.Key) (out session.Version, err error) {
-	err = s.store.readSession(ctx, k, func(c *conversation) error {
-		out = c.currentVersion()
-		return nil
-	})
 	return out, err
 }
 
@@ -140,41 +115,18 @@ func (c *conversation) info(ctx context.Context) (out session.Info, err error) {
 	return out, err
 }
 
-// Leaf implements [session.Storage].
-func (s *Sessions) Leaf(ctx context.Context, k session.Key) (out string, err error) {
-	err = s.store.readSession(ctx, k, func(c *conversation) error {
-		out = c.leaf
-		return nil
-	})
-	return out, err
-}
-
-// Path implements [session.Storage]. Its cost depends on the path, not on the session.
-func (s *Sessions) Path(ctx context.Context, k session.Key, id string) (out []session.Entry, err error) {
-	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		out, err = c.path(ctx, id)
-		return err
-	})
-	return out, err
-}
-
-// path returns the path to a message, or to the leaf.
-func (c *conversation) path(ctx context.Context, id string) ([]session.Entry, error) {
+// branch returns the messages from the root to a message, or to the leaf.
+func (c *conversation) branch(ctx context.Context, id string) ([]messageRow, error) {
 	to := cmp.Or(id, c.leaf)
 	up, whole, err := c.backward(ctx, to)
 	if err == nil && !whole {
 		up, err = c.climb(ctx, to)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if len(up) == 0 && id != "" {
-		return nil, session.MessageNotFound(id)
+	if err == nil && len(up) == 0 && id != "" {
+		err = session.MessageNotFound(id)
 	}
 	slices.Reverse(up)
-	entries, lost := readable(up)
-	lost.Relink(entries)
-	return entries, nil
+	return up, err
 }
 
 // errOtherBranches stops a read that finds too many rows of other branches.
@@ -232,39 +184,28 @@ func (c *conversation) climb(ctx context.Context, to string) (up []messageRow, e
 	return up, nil
 }
 
-// Labels implements [session.Storage].
-func (s *Sessions) Labels(ctx context.Context, k session.Key) (out map[string]string, err error) {
-	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		out, err = c.labels(ctx)
-		return err
-	})
-	return out, err
-}
-
-// Compactions implements [session.Storage].
-func (s *Sessions) Compactions(ctx context.Context, k session.Key) (out []session.Compaction, err error) {
-	err = s.store.readSession(ctx, k, func(c *conversation) (err error) {
-		out, err = c.compactions(ctx, allCompactions)
-		return err
-	})
-	return out, err
-}
-
-// metadata returns a session without its messages.
-func (c *conversation) metadata(ctx context.Context) (a session.Archive, err error) {
+// metadata returns what a query selects of a session besides its messages.
+func (c *conversation) metadata(ctx context.Context, q session.Query) (a session.Archive, err error) {
 	var created, parameters string
 	if err := c.tx.QueryRowContext(ctx, `SELECT created, parameters FROM sessions WHERE id = ?`, c.id).
 		Scan(&created, &parameters); err != nil {
 		return a, err
 	}
 	a.CreatedAt, a.Leaf, a.Parameters = parseTime(created), c.leaf, decodeValues(parameters)
-	if a.Sections, err = column[string](ctx, c.tx, `SELECT name FROM session_sections WHERE session = ? ORDER BY n`, c.id); err != nil {
-		return a, err
+	if q.Messages == session.AllMessages {
+		const query = `SELECT name FROM session_sections WHERE session = ? ORDER BY n`
+		if a.Sections, err = column[string](ctx, c.tx, query, c.id); err != nil {
+			return a, err
+		}
 	}
-	if a.Labels, err = c.labels(ctx); err != nil {
-		return a, err
+	if q.Labels {
+		if a.Labels, err = c.labels(ctx); err != nil {
+			return a, err
+		}
 	}
-	a.Compactions, err = c.compactions(ctx, allCompactions)
+	if q.Compactions {
+		a.Compactions, err = c.compactions(ctx)
+	}
 	return a, err
 }
 
@@ -284,12 +225,10 @@ func (c *conversation) labels(ctx context.Context) (map[string]string, error) {
 	return out, err
 }
 
-// allCompactions selects the compactions of a session.
-const allCompactions = `session = ?`
-
-// compactions returns the records that meet a condition on the session.
-func (c *conversation) compactions(ctx context.Context, which string) (out []session.Compaction, err error) {
-	rows, err := c.tx.QueryContext(ctx, `SELECT id, created, "from", "to", record FROM session_compactions WHERE `+which+` ORDER BY n`, c.id)
+// compactions returns the records, oldest first.
+func (c *conversation) compactions(ctx context.Context) (out []session.Compaction, err error) {
+	rows, err := c.tx.QueryContext(ctx, `SELECT id, created, "from", "to", record FROM session_compactions
+		WHERE session = ? ORDER BY n`, c.id)
 	if err != nil {
 		return nil, err
 	}

@@ -141,16 +141,6 @@ func (r messageRow) entry() (session.Entry, error) {
 	return session.Entry{Section: r.section, Message: m}, err
 }
 
-// withoutBody returns a message with the columns only, or with whole, if it can be decoded, completely.
-func (r messageRow) withoutBody(whole bool) session.Entry {
-	if whole {
-		if e, err := r.entry(); err == nil {
-			return e
-		}
-	}
-	return session.Entry{Section: r.section, Message: ragctx.Message{ID: r.id, ParentID: r.parent}}
-}
-
 // readable returns the messages that can be decoded, and the lost others.
 func readable(rows []messageRow) (out []session.Entry, lost session.Lost) {
 	out, lost = make([]session.Entry, 0, len(rows)), make(session.Lost)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/session"
 )
 
 // secureErase completes the erasures up to one.
@@ -57,7 +58,9 @@ func testEraseScopes(t *testing.T, open Opener) {
 			func(id string) bool { return id == "ada s0 0" },
 		},
 		{
-			"a session of a user", func() (store.Erased, error) { return f.EraseSession(t.Context(), f.ns, "s0", "ada", false) },
+			"a session of a user", func() (store.Erased, error) {
+				return f.EraseSession(t.Context(), f.ns, "s0", "ada", false, session.Condition{})
+			},
 			store.Erased{Memories: 1, Versions: 1, Turns: 1},
 			func(id string) bool { return strings.HasPrefix(id, "ada s0") },
 		},
@@ -67,7 +70,9 @@ func testEraseScopes(t *testing.T, open Opener) {
 			func(id string) bool { return strings.HasPrefix(id, "ada") || id == "fact" },
 		},
 		{
-			"a session of all users", func() (store.Erased, error) { return f.EraseSession(t.Context(), f.ns, "s1", "", true) },
+			"a session of all users", func() (store.Erased, error) {
+				return f.EraseSession(t.Context(), f.ns, "s1", "", true, session.Condition{})
+			},
 			store.Erased{Memories: 4, Versions: 4, Turns: 4},
 			func(id string) bool { return strings.Contains(id, "s1") },
 		},

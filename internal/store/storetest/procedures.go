@@ -14,6 +14,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/procedures"
+	"github.com/ragctx/ragctx/session"
 )
 
 func (f *world) key(name string) store.ProcedureKey {
@@ -293,7 +294,7 @@ func testEraseProcedures(t *testing.T, open Opener) {
 	must(f.PublishProcedure(t.Context(), ada))(t)
 	must(f.PutProcedureDraft(t.Context(), ada, body("edited step")))(t) // keeps the sources
 
-	e := must(f.EraseSession(t.Context(), f.ns, "s1", "", true))(t)
+	e := must(f.EraseSession(t.Context(), f.ns, "s1", "", true, session.Condition{}))(t)
 	if e.Procedures != 2 {
 		t.Errorf("%+v", e)
 	}
