@@ -58,9 +58,13 @@ func ranging(m ledger.Query) url.Values {
 		name  string
 		value int64
 	}{
-		{"since", m.Since}, {"until", m.Until}, {"after", m.After}, {"after_seq", int64(m.AfterSeq)},
+		{"since", m.Since},
+		{"until", m.Until},
+		{"after", m.After},
+		{"after_seq", int64(m.AfterSeq)},
 		{"through_seq", int64(m.ThroughSeq)}, //nolint:gosec // 63 bits
-		{"limit", int64(m.Limit)}, {"offset", int64(m.Offset)},
+		{"limit", int64(m.Limit)},
+		{"offset", int64(m.Offset)},
 	} {
 		if p.value != 0 {
 			q.Set(p.name, strconv.FormatInt(p.value, 10))

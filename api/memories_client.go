@@ -125,7 +125,8 @@ func (c *Client) EraseMemory(ctx context.Context, namespace, id, user string, an
 // ReviseMemory calls [engine.Memories.Revise] on the server. Added and removed tags need a request
 // of their own.
 func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engine.Viewer,
-	p memory.Patch) (ragctx.Memory, store.Status, error) {
+	p memory.Patch,
+) (ragctx.Memory, store.Status, error) {
 	var put memoryPut
 	if len(p.AddTags)+len(p.RemoveTags) > 0 {
 		err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, "/tags", by, tagsRequest{p.AddTags, p.RemoveTags}, &put)
@@ -202,7 +203,8 @@ func (c *Client) DiscardMemory(ctx context.Context, namespace, id string, by eng
 
 // PruneMemories calls [engine.Memories.Prune] on the server.
 func (c *Client) PruneMemories(ctx context.Context, namespace string, f store.MemoryFilter, p ragctx.PrunePolicy,
-	dry bool) (engine.Pruned, error) {
+	dry bool,
+) (engine.Pruned, error) {
 	days := p.MaxAge.Hours() / 24
 	var out engine.Pruned
 	err := c.do(ctx, http.MethodPost, memoriesPath+":prune", nil, pruneRequest{

@@ -64,7 +64,8 @@ func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version in
 
 // PreviewProcedure calls [engine.Procedures.Preview] on the server.
 func (c *Client) PreviewProcedure(ctx context.Context, k engine.ProcedureKey, version int,
-	draft bool) (procedures.ProcedurePreview, error) {
+	draft bool,
+) (procedures.ProcedurePreview, error) {
 	q := owned(k)
 	if version != 0 {
 		q.Set("version", strconv.Itoa(version))

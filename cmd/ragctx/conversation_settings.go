@@ -29,8 +29,10 @@ func conversationSettings() []setting {
 			fixed(strconv.Itoa(stage.DefaultReflectionThreshold)), checkReflection,
 		},
 		{"compaction_enabled", "true compacts stored conversations when that is due", fixed("true"), flag},
-		{"compaction_keep_first", "messages that a compaction leaves at the beginning",
-			fixed(strconv.Itoa(compact.DefaultKeepFirst)), most},
+		{
+			"compaction_keep_first", "messages that a compaction leaves at the beginning",
+			fixed(strconv.Itoa(compact.DefaultKeepFirst)), most,
+		},
 		{"compaction_keep_last", "messages that it leaves at the end, at most", fixed(strconv.Itoa(compact.DefaultKeepLast)), most},
 		{
 			"compaction_threshold", "share of the model's window from which on compacting is due, 0.05 to 1",
@@ -39,8 +41,10 @@ func conversationSettings() []setting {
 		{"compaction_timeout", "how long a language model may take for a summary, 100ms to 10m; then the " +
 			"conversation's own sentences take its place", fixed(view.DefaultCompactionTimeout.String()), checkCompactionTimeout},
 		{"truncate_max_messages", "messages of a stored conversation that a model is shown at most; 0 is no limit", fixed("0"), most},
-		{"truncate_max_tokens", "tokens of them at most; 0 is no limit but the budget of the call", fixed("0"),
-			checkUpTo(ragctx.MaxTokensLimit)},
+		{
+			"truncate_max_tokens", "tokens of them at most; 0 is no limit but the budget of the call", fixed("0"),
+			checkUpTo(ragctx.MaxTokensLimit),
+		},
 		{stagesSetting, "stages behind URLs, a JSON list; each is sent the messages of stored conversations. The " +
 			"documentation of long conversations has their fields", fixed(""), nil},
 	}

@@ -31,8 +31,10 @@ func embedSettings() []setting {
 		{"embed_model", "model of the embedding service", fixed(""), nil},
 		{"embed_revision", "your name for the state of the model; change it when the service changes the model", fixed("1"), nil},
 		{"embed_dimensions", "components of its vectors; empty finds out", fixed(""), optional(checkCount(embedding.MaxDimensions))},
-		{"embed_shorten", "true asks for vectors of embed_dimensions, which some models can do", fixed("false"),
-			checkOneOf("true", "false")},
+		{
+			"embed_shorten", "true asks for vectors of embed_dimensions, which some models can do", fixed("false"),
+			checkOneOf("true", "false"),
+		},
 		{"embed_query_prefix", "put before questions, as the model was trained with", fixed(""), nil},
 		{"embed_document_prefix", "put before documents, as the model was trained with", fixed(""), nil},
 		{"embed_noise_floor", "cosine that unrelated texts stay below with this model", fixed("0"), checkNumber},
@@ -46,8 +48,10 @@ func embedSettings() []setting {
 			"embed_parallel", "requests at a time for documents, and as many for questions",
 			fixed(strconv.Itoa(embedding.DefaultParallel)), checkCount(1 << 10),
 		},
-		{"embed_encoding", "how vectors come from openai: float, or base64, which is shorter", fixed("float"),
-			checkOneOf("float", "base64")},
+		{
+			"embed_encoding", "how vectors come from openai: float, or base64, which is shorter", fixed("float"),
+			checkOneOf("float", "base64"),
+		},
 		{
 			"embed_query_timeout", "how long the vector of a question may take, after which it is answered by words",
 			fixed(embedding.DefaultQueryTimeout.String()), checkPositiveTime,

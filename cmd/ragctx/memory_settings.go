@@ -13,8 +13,10 @@ import (
 func memorySettings() []setting {
 	w := ragctx.MemoryWeights{}.WithDefaults()
 	return []setting{
-		{"memory_decay_days", "days after which the recency of a memory has fallen to 37 %",
-			fixed(number(w.Decay.Hours() / 24)), checkDecay},
+		{
+			"memory_decay_days", "days after which the recency of a memory has fallen to 37 %",
+			fixed(number(w.Decay.Hours() / 24)), checkDecay,
+		},
 		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
 		{"memory_recency_weight", "weight of recency in that score", fixed(number(w.Recency)), checkWeight},
 		{

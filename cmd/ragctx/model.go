@@ -24,9 +24,11 @@ const modelKey = "llm_key"
 // modelSettings are the settings of the language model, listed after the others.
 func modelSettings() []setting {
 	return []setting{
-		{"memory_extraction", "how turns are looked through for what is worth remembering: rules, model (which " +
-			"needs llm_model), off, or auto: by the model where there is one, else by rules", fixed("auto"),
-			checkOneOf("auto", "rules", "model", "off")},
+		{
+			"memory_extraction", "how turns are looked through for what is worth remembering: rules, model (which " +
+				"needs llm_model), off, or auto: by the model where there is one, else by rules", fixed("auto"),
+			checkOneOf("auto", "rules", "model", "off"),
+		},
 		{
 			"memory_redact", "true takes passwords, keys and card numbers out of turns and memories before they are stored",
 			fixed("true"), checkOneOf("true", "false"),

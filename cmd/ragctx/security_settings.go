@@ -35,11 +35,15 @@ func securitySettings() []setting {
 			"by commas; empty is any where keys are asked for", fixed(""), nil},
 		{"allow_origins", "web pages that may call the server, besides those of this machine, such as " +
 			"https://app.example.com, separated by commas", fixed(""), optional(checkOrigins)},
-		{"rate_limit", "requests a second of each API key, and twice as many at once after a pause; 0 is no limit",
-			fixed("0"), checkNumber},
+		{
+			"rate_limit", "requests a second of each API key, and twice as many at once after a pause; 0 is no limit",
+			fixed("0"), checkNumber,
+		},
 		{"concurrency_limit", "requests of each API key at a time; 0 is no limit", fixed("0"), checkUpTo(1 << 20)},
-		{"audit_keep", "entries of the audit log that are kept; 0 writes none",
-			fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30)},
+		{
+			"audit_keep", "entries of the audit log that are kept; 0 writes none",
+			fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30),
+		},
 	}
 }
 

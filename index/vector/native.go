@@ -241,8 +241,10 @@ func (n *native) Stats() index.PartStats {
 	if a := n.acquire(); a != nil {
 		defer a.release()
 		g := a.Stats()
-		st.Graph = index.GraphStats{Linked: g.Live - g.Waiting, Waiting: g.Waiting, Deleted: g.Dead, Bytes: g.Bytes,
-			Answers: a.complete.Load()}
+		st.Graph = index.GraphStats{
+			Linked: g.Live - g.Waiting, Waiting: g.Waiting, Deleted: g.Dead, Bytes: g.Bytes,
+			Answers: a.complete.Load(),
+		}
 	}
 	return st
 }

@@ -201,6 +201,8 @@ func foldOther(m Message, data map[string]any) Section {
 			fields[key] = v
 		}
 	}
-	return Section{"text": text(m.Text, 1200), "summary": singleLine(text(m.Text, len(m.Text)), 300),
-		"values": fields, "updatedAt": stamp(m)}
+	return Section{
+		"text": text(m.Text, 1200), "summary": singleLine(text(m.Text, len(m.Text)), 300),
+		"values": fields, "updatedAt": stamp(m),
+	}
 }

@@ -20,8 +20,10 @@ var french = language{
 	breaks:  `et ou mais car si quand lorsque parce puisque pendant avant après depuis alors donc`,
 	fillers: `ok oui non merci bien super parfait voilà ah oh bon`,
 	phrases: []string{"et si", "et pour", "quoi d'autre", "qui d'autre", "pourquoi pas", "c'est quoi"},
-	turns: []string{"autre question", "autre sujet", "nouvelle question", "nouveau sujet", "rien à voir",
-		"au fait", "changeons de sujet"},
+	turns: []string{
+		"autre question", "autre sujet", "nouvelle question", "nouveau sujet", "rien à voir",
+		"au fait", "changeons de sujet",
+	},
 	objects: `le la les l`,
 	subject: `je j tu il elle on nous vous ils elles ne n`,
 }

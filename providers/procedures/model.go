@@ -17,7 +17,8 @@ import (
 // rules extracted, and no tool output. Without a model, on an error, or if the answer breaks the
 // rules, Word returns k unchanged.
 func Reword(ctx context.Context, k ragctx.NamedProcedure, filter TextFilter,
-	g llm.Generator) (worded ragctx.NamedProcedure, author string) {
+	g llm.Generator,
+) (worded ragctx.NamedProcedure, author string) {
 	if g == nil {
 		return k, ragctx.ByTurn
 	}
@@ -70,8 +71,10 @@ func read(answer string, k ragctx.NamedProcedure, filter TextFilter) (ragctx.Nam
 	if err := dec.Decode(&w); err != nil {
 		return k, fmt.Errorf("%w: %w", errRewording, err)
 	}
-	body := TrimBody(ragctx.ProcedureBody{Trigger: w.Trigger, Steps: w.Steps, Tools: k.Tools, Pitfalls: w.Pitfalls,
-		Verification: w.Verification})
+	body := TrimBody(ragctx.ProcedureBody{
+		Trigger: w.Trigger, Steps: w.Steps, Tools: k.Tools, Pitfalls: w.Pitfalls,
+		Verification: w.Verification,
+	})
 	if err := errors.Join(ValidName(w.Name), ValidateBody(body)); err != nil {
 		return k, err
 	}

@@ -39,7 +39,8 @@ func (s *Store) Has(ctx context.Context, ns int64, id string, hash []byte, root 
 
 // PutDocument implements [store.Documents].
 func (s *Store) PutDocument(ctx context.Context, ns int64, doc passage.PreparedDocument, root string,
-	c store.Content, when ...store.Condition) (store.Put, error) {
+	c store.Content, when ...store.Condition,
+) (store.Put, error) {
 	r := record{
 		namespace: ns, kind: store.KindDocuments, key: doc.ExternalID, hash: doc.Hash[:],
 		title: doc.Title, source: doc.Source, mime: doc.MIME, root: root,

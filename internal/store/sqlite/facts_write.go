@@ -14,7 +14,8 @@ import (
 
 // StoreFacts implements [store.Facts].
 func (s *Store) StoreFacts(ctx context.Context, ns int64, lessons []store.ExtractedFact,
-	dry bool) (out []store.FactOutcome, seq uint64, err error) {
+	dry bool,
+) (out []store.FactOutcome, seq uint64, err error) {
 	err = s.write.doIn(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		out, seq = make([]store.FactOutcome, len(lessons)), 0
 		for i, l := range lessons {

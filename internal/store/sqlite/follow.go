@@ -174,7 +174,8 @@ const (
 // changes reads the next changes into b. It returns the items they stored, the items with new
 // vectors, and the chunk count of both.
 func (s *Store) changes(ctx context.Context, tx *sql.Tx, c store.Collection, b *index.Batch) (puts, revised []uint64,
-	total int, err error) {
+	total int, err error,
+) {
 	rows, err := tx.QueryContext(ctx, `SELECT c.seq, c.item, c.op, c.units, i.superseded,
 			CASE WHEN c.op IN (?, ?) THEN (SELECT count(*) FROM units WHERE item = c.item) ELSE 0 END
 		FROM changes c LEFT JOIN items i ON i.id = c.item

@@ -12,7 +12,8 @@ import (
 
 // BeginRequest implements [store.Requests].
 func (s *Store) BeginRequest(ctx context.Context, k store.RequestKey, hash []byte, seed string,
-	oldest time.Time) (store.StoredResponse, error) {
+	oldest time.Time,
+) (store.StoredResponse, error) {
 	a, known, err := s.Response(ctx, k, oldest)
 	if err == nil && !known {
 		a = store.StoredResponse{Hash: hash, Seed: seed, Created: s.now().UTC().Truncate(time.Microsecond)}

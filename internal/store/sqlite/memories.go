@@ -163,7 +163,8 @@ func (s *Store) Memory(ctx context.Context, ns int64, id string, now time.Time) 
 
 // DeleteMemory implements [store.Memories].
 func (s *Store) DeleteMemory(ctx context.Context, ns int64, id, user string, anyUser bool,
-	when ...store.Condition) (seq uint64, err error) {
+	when ...store.Condition,
+) (seq uint64, err error) {
 	err = s.writeFreeing(ctx, ns, high, func(ctx context.Context, tx *sql.Tx) error {
 		seq = 0
 		old, err := findCurrent(ctx, tx, ns, store.KindMemories, id)

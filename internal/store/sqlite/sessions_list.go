@@ -26,7 +26,8 @@ func sessionsQuery(f store.SessionFilter, ns int64) (string, []any) {
 // List returns sessions of a namespace, most recently changed first, and the cursor of the next
 // page; nil at the end. A session changed between two pages may appear twice.
 func (s *Sessions) List(ctx context.Context, namespace string, f store.SessionFilter) (list []store.ListedSession,
-	next *store.SessionCursor, err error) {
+	next *store.SessionCursor, err error,
+) {
 	ns, err := s.store.Namespace(ctx, namespace, false)
 	if errors.Is(err, ragctx.ErrNotFound) {
 		return nil, nil, nil

@@ -41,8 +41,10 @@ func (s *Store) verifyLedgers(ctx context.Context, o store.VerifyOptions, r *sto
 					{!metadata, "its metadata is damaged, and read as null"},
 				} {
 					if c.bad {
-						addFinding(o, r, store.Finding{Severity: store.Damage, Check: "ledger",
-							Item: fmt.Sprintf("message %d", last), Detail: c.what})
+						addFinding(o, r, store.Finding{
+							Severity: store.Damage, Check: "ledger",
+							Item: fmt.Sprintf("message %d", last), Detail: c.what,
+						})
 					}
 				}
 				newest[ledger] = at
