@@ -27,7 +27,7 @@ var layers = []string{
 	"embed/builtin internal/ledger/ledgertest internal/resolve session/assemble session/compact",
 	"session/stage",
 	"internal/store",
-	"internal/store/sqlite",
+	"internal/retrieve internal/store/sqlite",
 	// providers and stages
 	"providers/docs/extract providers/docs/fetch providers/memory/facts providers/remote",
 	"providers/docs providers/memory providers/procedures",

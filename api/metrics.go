@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ragctx/ragctx/internal/retrieve"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
@@ -305,12 +307,12 @@ func writeAnswers(e *exposition, t engine.AnswerTally) {
 			"concurrently; engine is a whole context.", took...)
 }
 
-func writeEmbedder(e *exposition, queries, documents engine.EmbedderCalls) {
+func writeEmbedder(e *exposition, queries, documents retrieve.CallCounts) {
 	var calls, failed, texts []series
 	var took []durations
 	for _, p := range []struct {
 		purpose string
-		engine.EmbedderCalls
+		retrieve.CallCounts
 	}{{"queries", queries}, {"documents", documents}} {
 		l := labels{"purpose", p.purpose}
 		calls, failed = append(calls, series{l, float64(p.Took.Count)}), append(failed, series{l, float64(p.Failed)})

@@ -2,7 +2,8 @@ package engine
 
 import (
 	"sync/atomic"
-	"time"
+
+	"github.com/ragctx/ragctx/internal/retrieve"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/trace"
@@ -49,38 +50,9 @@ func (e Metrics) Answers() AnswerTally {
 	}
 }
 
-// embedderCalls counts embedder calls for queries and for documents.
-type embedderCalls struct{ queries, documents callTally }
-
-type callTally struct {
-	texts, failed atomic.Uint64
-	took          trace.Histogram
-}
-
-func (t *callTally) add(texts int, began time.Time, err error) {
-	t.took.Add(time.Since(began))
-	if err != nil {
-		t.failed.Add(1)
-		return
-	}
-	t.texts.Add(uint64(texts)) //nolint:gosec // not negative
-}
-
-func (t *callTally) read() EmbedderCalls {
-	return EmbedderCalls{t.texts.Load(), t.failed.Load(), t.took.Durations()}
-}
-
-// EmbedderCalls counts embedder calls for one purpose since the data directory was opened. For a
-// remote embedder each call is one or more requests; see [embed.Usage].
-type EmbedderCalls struct {
-	Texts  uint64 // successfully embedded
-	Failed uint64 // calls, including those cancelled by the caller
-	Took   trace.Durations
-}
-
 // EmbedderCalls returns the counters of embedder calls for queries and for stored texts.
-func (e Metrics) EmbedderCalls() (queries, documents EmbedderCalls) {
-	return e.embedderCalls.queries.read(), e.embedderCalls.documents.read()
+func (e Metrics) EmbedderCalls() (queries, documents retrieve.CallCounts) {
+	return e.embedderCalls.Queries.Read(), e.embedderCalls.Documents.Read()
 }
 
 // Events counts the events published since the data directory was opened, by type. Events are

@@ -208,16 +208,16 @@ func (e *core) prepareLookup(
 	}
 	r.key.query = sha256.Sum256(asked)
 	r.state.commits = e.store.Commits(ns)
-	r.state.procedures, r.state.rankings = e.store.ProceduresState(), e.rankings.version.Load()
+	r.state.procedures, r.state.rankings = e.store.ProceduresState(), e.retriever.Rankings.Version()
 	for _, in := range [...]struct {
 		kind store.Kind
 		mark *index.Version
 	}{{store.KindDocuments, &r.state.documents}, {store.KindMemories, &r.state.memories}} {
-		col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: in.kind})
+		idx, release, err := e.collections.Get(ctx, store.Collection{Namespace: ns, Kind: in.kind})
 		if err != nil {
 			return answerLookup{}, false
 		}
-		*in.mark = col.index.Version()
+		*in.mark = idx.Version()
 		release()
 	}
 	return r, true

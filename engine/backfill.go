@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ragctx/ragctx/internal/retrieve"
+
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
 )
@@ -22,10 +24,10 @@ var errEmbedding = errors.New("embed texts")
 // the last chunk. With announce, the indexes apply the vectors at once. each is called with the
 // number of chunks scanned.
 func (e *core) embedMissing(
-	ctx context.Context, s *embeddingSpace, after uint64, announce bool, progress func(units int),
+	ctx context.Context, s *retrieve.Space, after uint64, announce bool, progress func(units int),
 ) (uint64, error) {
 	for {
-		texts, last, err := e.store.Unembedded(ctx, s.id, after, embedBatchSize)
+		texts, last, err := e.store.Unembedded(ctx, s.ID, after, embedBatchSize)
 		if err != nil {
 			return after, err
 		}
@@ -42,21 +44,21 @@ func (e *core) embedMissing(
 	}
 }
 
-func (e *core) embedBatch(ctx context.Context, s *embeddingSpace, texts []store.Unembedded, announce bool) error {
+func (e *core) embedBatch(ctx context.Context, s *retrieve.Space, texts []store.Unembedded, announce bool) error {
 	plain := make([]string, len(texts))
 	for i := range texts {
 		plain[i] = texts[i].Text
 	}
-	vectors, err := s.embedTexts(ctx, plain)
+	vectors, err := s.EmbedTexts(ctx, plain)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errEmbedding, err)
 	}
-	announced, err := e.store.PutVectors(ctx, s.id, texts, vectors, announce)
+	announced, err := e.store.PutVectors(ctx, s.ID, texts, vectors, announce)
 	if err != nil {
 		return err
 	}
 	for c, seq := range announced {
-		if err := e.collections.catchUp(ctx, c, seq); err != nil && !errors.Is(err, ragctx.ErrClosed) {
+		if err := e.collections.CatchUp(ctx, c, seq); err != nil && !errors.Is(err, ragctx.ErrClosed) {
 			return err
 		}
 	}
@@ -104,7 +106,7 @@ func (f *backfill) close() {
 }
 
 func (f *backfill) loop(ctx context.Context) {
-	plan, of := backfillSchedule{at: time.Now()}, f.engine.spaces.current.Load()
+	plan, of := backfillSchedule{at: time.Now()}, f.engine.spaces.Current.Load()
 	for {
 		timer := time.NewTimer(time.Until(plan.at))
 		select {
@@ -113,7 +115,7 @@ func (f *backfill) loop(ctx context.Context) {
 			return
 		case <-f.due:
 			timer.Stop()
-			if now := f.engine.spaces.current.Load(); now != of {
+			if now := f.engine.spaces.Current.Load(); now != of {
 				plan.failed, of = 0, now // the failures were another embedder's
 			}
 			plan.wake(time.Now())
@@ -167,10 +169,10 @@ func (f *backfill) run(ctx context.Context) error {
 	if err != nil || first == 0 {
 		first = 1
 	}
-	space := e.spaces.current.Load()
+	space := e.spaces.Current.Load()
 	last, err := e.embedMissing(ctx, space, first-1, true, func(int) {})
 	if err != nil {
 		return err
 	}
-	return e.store.MarkEmbedded(ctx, space.id, last)
+	return e.store.MarkEmbedded(ctx, space.ID, last)
 }

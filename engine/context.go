@@ -1,11 +1,7 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"slices"
-	"sync"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
@@ -118,7 +114,7 @@ func (e Indexes) Warm(ctx context.Context, namespace string) error {
 		return ctx.Err() // an unknown namespace has no indexes
 	}
 	for _, k := range [...]store.Kind{store.KindDocuments, store.KindMemories} {
-		_, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: k})
+		_, release, err := e.collections.Get(ctx, store.Collection{Namespace: ns, Kind: k})
 		if err == nil {
 			release()
 		}
@@ -200,72 +196,31 @@ func (e *core) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (SearchR
 		}
 	}
 	q, res.Unquoted = e.unquote(ctx, q)
-	wider := e.resolver.ProviderQuery(q)
-	found := make([]ragctx.ContextResult, len(e.builtin))
-	errs := make([]error, len(e.builtin))
-	var wg sync.WaitGroup
-	for i, p := range e.builtin {
-		wg.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.opts.ProviderTimeout, resolve.DefaultTimeout))
-			defer cancel()
-			found[i], errs[i] = p.Query(ctx, wider)
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil && !slices.Contains(errs, nil) {
-		return res, err
-	}
-	for i, p := range e.builtin {
-		if errs[i] != nil {
-			e.opts.Logger.WarnContext(ctx, "provider failed", "provider", p.Name(), "error", errs[i])
-			res.Degraded = append(res.Degraded, p.Name())
-			continue
-		}
-		if p.Name() == memory.Name {
-			e.publishSearched(ctx, q, len(found[i].Items))
-		}
-		res.add(p.Name(), found[i], wider.LeastRelevance())
-	}
-	slices.SortStableFunc(res.Items, func(a, b ragctx.ContextItem) int {
-		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(a.ID, b.ID))
-	})
-	ordered, degraded, err := e.resolver.Order(ctx, q, res.Items)
+	a, err := e.resolver.Rank(ctx, q, e.builtinNames()...)
 	if err != nil {
 		return res, err
 	}
-	res.Items = ordered[:min(len(ordered), q.MaxResults)]
-	var terms []string
-	for _, f := range found {
-		terms = append(terms, f.Terms...)
+	for _, p := range a.Providers {
+		if p.Name == memory.Name && p.Error == "" {
+			e.publishSearched(ctx, q, p.Returned)
+		}
+		if p.Time != nil {
+			if res.Times == nil {
+				res.Times = make(map[string]ragctx.TimeReading)
+			}
+			res.Times[p.Name] = *p.Time
+		}
 	}
-	highlight(ctx, q, res.Items, terms)
-	res.Degraded = append(res.Degraded, degraded...)
+	res.Items, res.Degraded, res.Corrections = a.Items, a.Degraded, a.Corrections
+	highlight(ctx, q, res.Items, a.Terms)
 	return res, nil
 }
 
-// add appends a provider's result, without items of equal content.
-func (r *SearchResult) add(provider string, found ragctx.ContextResult, least float64) {
-	for _, it := range found.Items {
-		it.Provider = provider
-		it = resolve.Legible(it.WithRelevance(it.Relevance))
-		for name, v := range it.Signals {
-			it.Signals[name] = ragctx.Rounded(v)
-		}
-		if it.Relevance >= least && !slices.ContainsFunc(r.Items, func(o ragctx.ContextItem) bool { return o.Content == it.Content }) {
-			r.Items = append(r.Items, it)
-		}
+// builtinNames returns the names of the built-in providers.
+func (e *core) builtinNames() []string {
+	names := make([]string, len(e.builtin))
+	for i, p := range e.builtin {
+		names[i] = p.Name()
 	}
-	for _, c := range found.Corrections {
-		c.Provider = provider
-		r.Corrections = append(r.Corrections, c)
-	}
-	if found.Time != nil {
-		if r.Times == nil {
-			r.Times = make(map[string]ragctx.TimeReading)
-		}
-		r.Times[provider] = *found.Time
-	}
-	for _, d := range found.Degraded {
-		r.Degraded = append(r.Degraded, provider+":"+d)
-	}
+	return names
 }

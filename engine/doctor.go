@@ -76,7 +76,7 @@ func (e Admin) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.Indexes().EmbedderInfo(), Degraded: []string{}}
 	var err error
 	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
-		Embedder: e.spaces.current.Load().id, Progress: func(done, total int) { o.Progress("database", done, total) },
+		Embedder: e.spaces.Current.Load().ID, Progress: func(done, total int) { o.Progress("database", done, total) },
 	})
 	if err != nil {
 		return c, err
@@ -124,13 +124,13 @@ func (e *core) auditIndexes(ctx context.Context, c *Checkup, recallTime time.Dur
 // auditIndex compares an index with the store. o.Searching is the time for this index.
 func (e *core) auditIndex(ctx context.Context, id store.Collection, name string, o DoctorOptions) IndexCheckup {
 	out := IndexCheckup{Namespace: name, Kind: id.Kind.String()}
-	col, release, err := e.collections.get(ctx, id)
+	idx, release, err := e.collections.Get(ctx, id)
 	if err == nil {
-		out.Audit, err = col.index.Audit(ctx, index.AuditOptions{
+		out.Audit, err = idx.Audit(ctx, index.AuditOptions{
 			Progress:  func(done, total int) { o.Progress(name+" "+out.Kind, done, total) },
 			Searching: o.Searching,
 		})
-		out.VectorIndex = newVectorLeg(col.index.Health())
+		out.VectorIndex = newVectorLeg(idx.Health())
 		release()
 	}
 	if err != nil {
@@ -148,11 +148,11 @@ func (e *core) auditIndex(ctx context.Context, id store.Collection, name string,
 
 // rebuildIndex deletes the files of an index and opens it again, which rebuilds it.
 func (e *core) rebuildIndex(ctx context.Context, id store.Collection) error {
-	err := e.collections.withClosed(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
+	err := e.collections.WithClosed(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
 	if err != nil {
 		return fmt.Errorf("rebuild index: %w", err)
 	}
-	_, release, err := e.collections.get(ctx, id)
+	_, release, err := e.collections.Get(ctx, id)
 	if err == nil {
 		release()
 	}

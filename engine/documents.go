@@ -50,7 +50,7 @@ func (e *core) putDocument(
 		return store.Put{}, err
 	}
 	if same && when.IsZero() { // another caller may have written it just now
-		return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, put.Seq)
+		return put, e.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, put.Seq)
 	}
 	e.priority.yield(ctx)
 	p, err := docs.PrepareChecked(d, hash, docs.Options{})
@@ -68,7 +68,7 @@ func (e *core) putDocument(
 		return store.Put{}, err
 	}
 	e.priority.yield(ctx)
-	return put, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, put.Seq)
+	return put, e.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, put.Seq)
 }
 
 // Delete removes a document from all answers at once. Queries about an earlier time (as_of)
@@ -95,7 +95,7 @@ func (e *core) removeDocument(ctx context.Context, namespace string, end func(ns
 	if err != nil {
 		return err
 	}
-	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, seq)
+	return e.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, seq)
 }
 
 // Get returns a document and its text; version 0 is the current one.

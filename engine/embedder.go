@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 
+	"github.com/ragctx/ragctx/internal/retrieve"
+
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
@@ -38,17 +40,17 @@ type EmbedderInfo struct {
 
 // EmbedderInfo describes the active embedder, which made the vectors that are searched.
 func (e Indexes) EmbedderInfo() EmbedderInfo {
-	info := e.spaces.current.Load().info()
-	if next := e.spaces.next.Load(); next != nil {
-		n := next.info()
+	info := describeSpace(e.spaces.Current.Load())
+	if next := e.spaces.Next.Load(); next != nil {
+		n := describeSpace(next)
 		info.Next = &n
 	}
 	return info
 }
 
-func (s *embeddingSpace) info() EmbedderInfo {
-	info := EmbedderInfo{Name: s.identity.Name, Revision: s.identity.Revision, Dimensions: s.identity.Dimensions}
-	if m, ok := s.embedder.(embed.Metered); ok {
+func describeSpace(s *retrieve.Space) EmbedderInfo {
+	info := EmbedderInfo{Name: s.Identity.Name, Revision: s.Identity.Revision, Dimensions: s.Identity.Dimensions}
+	if m, ok := s.Embedder.(embed.Metered); ok {
 		u := m.Usage()
 		info.Service = &u
 	}

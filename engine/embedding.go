@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"log/slog"
-	"math"
 
-	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/retrieve"
+
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
@@ -17,10 +15,10 @@ import (
 // the text, and the backfill embeds it later. After a failure the embedder is not called for the
 // remaining chunks.
 func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.Chunk) {
-	current, next := e.spaces.current.Load(), e.spaces.next.Load()
-	c.Embedder = current.id
+	current, next := e.spaces.Current.Load(), e.spaces.Next.Load()
+	c.Embedder = current.ID
 	if next != nil {
-		c.Next = next.id
+		c.Next = next.ID
 	}
 	c.Chunks = make([]store.Chunk, len(chunks))
 	for i, ch := range chunks {
@@ -63,13 +61,13 @@ func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.C
 // vectors returns the vectors of texts. Texts without a stored vector are embedded if ask is set;
 // those that fail are missing from the result.
 func (e *core) vectors(
-	ctx context.Context, s *embeddingSpace, texts []store.Unembedded, ask bool,
+	ctx context.Context, s *retrieve.Space, texts []store.Unembedded, ask bool,
 ) (map[store.VectorKey][]float32, error) {
 	keys := make([]store.VectorKey, len(texts))
 	for i := range texts {
 		keys[i] = texts[i].Key
 	}
-	known, err := e.store.Vectors(ctx, s.id, keys)
+	known, err := e.store.Vectors(ctx, s.ID, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -83,40 +81,17 @@ func (e *core) vectors(
 	if len(batch) == 0 || !ask {
 		return known, nil
 	}
-	made, err := s.embedTexts(ctx, batch)
+	made, err := s.EmbedTexts(ctx, batch)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		e.opts.Logger.Log(ctx, embedderLogLevel(err), "embedder failed; stored without vectors for now", "embedder",
-			s.identity.String(), "error", err)
+		e.opts.Logger.Log(ctx, retrieve.EmbedderLogLevel(err), "embedder failed; stored without vectors for now", "embedder",
+			s.Identity.String(), "error", err)
 		return known, nil
 	}
 	for i, k := range missing {
 		known[k] = made[i]
 	}
 	return known, nil
-}
-
-// embedderLogLevel returns the log level of an embedder's failure. Failures while the circuit breaker is
-// open are logged at debug: its opening was logged already.
-func embedderLogLevel(err error) slog.Level {
-	if errors.Is(err, httpclient.ErrOpen) {
-		return slog.LevelDebug
-	}
-	return slog.LevelWarn
-}
-
-// usableVector reports whether an embedder's vector can be stored: it has the right length and finite
-// values.
-func usableVector(v []float32, dim int) bool {
-	if len(v) != dim {
-		return false
-	}
-	for _, x := range v {
-		if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
-			return false
-		}
-	}
-	return true
 }

@@ -20,6 +20,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ragctx/ragctx/internal/retrieve"
+
 	"github.com/google/uuid"
 
 	"github.com/ragctx/ragctx"
@@ -137,42 +139,42 @@ type Engine struct{ *core }
 
 // core is the state that all services share.
 type core struct {
-	opts                Options
-	lock                *lock
-	store               store.Store
-	spaces              embeddingSpaces
-	backfill            *backfill
-	eraser              *eraser
-	recallMonitors      recallMonitors
-	collections         *collections
-	rankings            rankings
-	priority            priority
-	skillCache          *skillCache
-	markerSecret        markerSecret
-	builtin             []ragctx.ContextProvider // documents, memories, skills
-	resolver            *resolve.Resolver
-	registry            providerRegistry
-	conversations       *view.Service
-	turns               *turnDelivery
-	factExtractor       *factExtractor
-	uses                *useCounter
-	keys                *keyring
-	auditor             *auditor
-	namespacesWithFacts sync.Map // ids of namespaces that have extracted facts
-	events              *events.Broker
-	jobs                *jobs
-	ledger              store.Ledger
-	snapshotter         *ledger.Snapshotter
-	packs               *ledger.Builder
-	packTally           packTally
-	answers             answerTally
-	answerCache         *answerCache
-	shownItems          *shownCache
-	embedderCalls       embedderCalls
-	started             atomic.Bool // whether StartJobs was called
-	opened              time.Time
-	recentErrors        *recentErrors
-	snapshotSlots       chan struct{} // semaphore: one slot for each snapshot being written or read
+	opts           Options
+	lock           *lock
+	store          store.Store
+	spaces         retrieve.Spaces
+	changingSpace  sync.Mutex // held while a change of the embedder is requested
+	backfill       *backfill
+	eraser         *eraser
+	recallMonitors recallMonitors
+	collections    *retrieve.Collections
+	retriever      *retrieve.Retriever
+	priority       priority
+	skillCache     *skillCache
+	markerSecret   markerSecret
+	builtin        []ragctx.ContextProvider // documents, memories, skills
+	resolver       *resolve.Resolver
+	registry       providerRegistry
+	conversations  *view.Service
+	turns          *turnDelivery
+	factExtractor  *factExtractor
+	uses           *useCounter
+	keys           *keyring
+	auditor        *auditor
+	events         *events.Broker
+	jobs           *jobs
+	ledger         store.Ledger
+	snapshotter    *ledger.Snapshotter
+	packs          *ledger.Builder
+	packTally      packTally
+	answers        answerTally
+	answerCache    *answerCache
+	shownItems     *shownCache
+	embedderCalls  retrieve.Calls
+	started        atomic.Bool // whether StartJobs was called
+	opened         time.Time
+	recentErrors   *recentErrors
+	snapshotSlots  chan struct{} // semaphore: one slot for each snapshot being written or read
 }
 
 // Open opens or creates a data directory. If it is open in another process, the error is a
@@ -235,14 +237,17 @@ func (e *core) open(ctx context.Context) error {
 		return err
 	}
 	e.recallMonitors = newRecallMonitors(e.opts.RecallMonitor)
-	e.collections = newCollections(e.openIndex, e.opts.Logger)
+	e.collections = retrieve.NewCollections(e.openIndex, e.opts.Logger)
+	e.retriever = retrieve.New(retrieve.Options{
+		Store: e.store, Collections: e.collections, Spaces: &e.spaces, Weights: e.opts.Weights, Logger: e.opts.Logger,
+	})
 	e.skillCache = &skillCache{engine: e}
 	e.markerSecret.store = e.store
 	e.answerCache = newAnswerCache(e.opts.AnswerCache)
 	e.shownItems = newShownCache()
 	e.builtin = []ragctx.ContextProvider{
-		docs.NewProvider(e.searchSource(store.KindDocuments), e.documentRanking()),
-		memory.NewProvider(e.searchSource(store.KindMemories), e.memoryOptions()),
+		docs.NewProvider(e.retriever, e.documentRanking()),
+		memory.NewProvider(e.retriever, e.memoryOptions()),
 		procedures.NewProvider(e.skillCache),
 	}
 	if err := e.openPacks(); err != nil {
@@ -335,7 +340,7 @@ func (e *core) Close() error {
 		e.snapshotter.Close()
 	}
 	if e.collections != nil {
-		errs = append(errs, e.collections.close())
+		errs = append(errs, e.collections.Close())
 	}
 	if e.ledger != nil {
 		errs = append(errs, e.ledger.Close())
@@ -352,14 +357,7 @@ func namespaceName(name string) string { return cmp.Or(name, ragctx.DefaultNames
 // namespace returns the id of a namespace, creating it if create is set. It enforces the isolation
 // of namespaces: one that the grant of ctx does not reach is [ragctx.ErrDenied].
 func (e *core) namespace(ctx context.Context, name string, create bool) (int64, error) {
-	name = namespaceName(name)
-	if err := access.From(ctx).RequireNamespace(name); err != nil {
-		return 0, err
-	}
-	if err := ragctx.ValidName("namespace", name); err != nil {
-		return 0, err
-	}
-	return e.store.Namespace(ctx, name, create)
+	return access.Namespace(ctx, e.store, name, create)
 }
 
 // NamespaceNames returns the sorted names of the namespaces that the grant of ctx reaches.

@@ -306,17 +306,17 @@ const indexWait = 1500 * time.Millisecond
 // expungeIndex makes an index drop everything erased up to a change, in its files as well. It fails
 // while a part of the index is unavailable, because its files may hold anything.
 func (e *core) expungeIndex(ctx context.Context, id store.Collection, seq uint64) error {
-	col, release, err := e.collections.get(ctx, id)
+	idx, release, err := e.collections.Get(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer release()
-	if err := col.index.CatchUp(ctx, seq); err != nil {
+	if err := idx.CatchUp(ctx, seq); err != nil {
 		return err
 	}
 	full := false
 	for end := time.Now().Add(indexWait); ; {
-		err := col.index.Compact(ctx)
+		err := idx.Compact(ctx)
 		if errors.Is(err, syscall.ENOSPC) && !full {
 			full = true
 			e.store.ReleaseReserve()

@@ -146,7 +146,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 		x := &out.Findings[at[i]]
 		x.MemoryID, x.Op, x.Superseded = done.ID, done.Op, done.Superseded
 		if !dry && done.Op == ragctx.OpCreated {
-			l.engine.namespacesWithFacts.Store(ns, struct{}{})
+			l.engine.retriever.NoteFacts(ns)
 			l.engine.publishStored(ctx, facts[i].Memory)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
@@ -39,13 +38,7 @@ func (e Indexes) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 	q, _ = e.unquote(ctx, q)
 	search := e.plan(o.Kind, q)
 	search.K = o.K
-	src := e.searchSource(o.Kind)
-	found, err := src.searchTurns(ctx, q, search, &o.Ranking)
-	if err != nil {
-		return nil, nil, err
-	}
-	hits, err := passage.Resolve(ctx, src,
-		passage.Request{Query: q, Search: search, Hits: found.Hits, State: found.State})
+	hits, degraded, err := e.retriever.Hits(ctx, o.Kind, q, search, &o.Ranking)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,5 +49,5 @@ func (e Indexes) Hits(ctx context.Context, q ragctx.ContextQuery, o HitsOptions)
 			Score: h.Hit.Score, Relevance: h.Hit.Relevance, Signals: h.Hit.Signals, Start: h.Unit.Start, End: h.Unit.End,
 		})
 	}
-	return out, found.Degraded, nil
+	return out, degraded, nil
 }

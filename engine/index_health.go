@@ -32,7 +32,7 @@ type IndexHealth struct {
 // Indexes describes the open indexes, in no order. An index is open from the first use of its
 // namespace until it is idle for a while; describing it is not a use.
 func (e Metrics) Indexes() (open []IndexHealth) {
-	e.collections.eachOpen(func(id store.Collection, i *index.Hybrid) {
+	e.collections.EachOpen(func(id store.Collection, i *index.Hybrid) {
 		open = append(open, IndexHealth{id, i.Health()})
 	})
 	return open

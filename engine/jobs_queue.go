@@ -302,7 +302,7 @@ func (s *DocumentQueue) skipUnchanged(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.engine.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, seq)
+	return s.engine.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, seq)
 }
 
 // Accept queues the job durably: it survives restarts.

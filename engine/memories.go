@@ -76,7 +76,7 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	if res.Status == store.Created {
 		e.turns.turnStored(ns, t, row) // even if the rest fails: on a retry the turn is not new
 	}
-	if err := e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories}, seq); err != nil {
+	if err := e.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories}, seq); err != nil {
 		return TurnResult{}, err
 	}
 	if res.Status == store.Created && m != nil {
@@ -158,7 +158,7 @@ func (e *core) remember(
 	if status != store.Unchanged {
 		e.publishStored(ctx, m)
 	}
-	return m, status, e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories}, seq)
+	return m, status, e.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories}, seq)
 }
 
 func (e *core) tierOptions() store.Tier {

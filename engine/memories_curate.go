@@ -65,7 +65,7 @@ func (e *core) catchUpMemories(ctx context.Context, ns int64, seq uint64) error 
 	if seq == 0 {
 		return nil
 	}
-	return e.collections.catchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories}, seq)
+	return e.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories}, seq)
 }
 
 // Quarantine lists quarantined memories, oldest first, after a cursor (0 is the start), and returns

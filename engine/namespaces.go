@@ -129,7 +129,7 @@ func (e *core) removeIndex(ctx context.Context, id store.Collection) error {
 		return nil
 	}
 	for end := time.Now().Add(indexWait); ; {
-		err := e.collections.withClosed(ctx, id, remove)
+		err := e.collections.WithClosed(ctx, id, remove)
 		if !errors.Is(err, ragctx.ErrConflict) || time.Now().After(end) {
 			return err
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/ragctx/ragctx/internal/retrieve"
+
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/keyword"
 	"github.com/ragctx/ragctx/index/vector"
@@ -22,11 +24,11 @@ const vectorPrefix = "vector-"
 
 // openIndex opens the index of a collection.
 func (e *core) openIndex(ctx context.Context, id store.Collection) (*index.Hybrid, error) {
-	in := e.spaces.current.Load()
+	in := e.spaces.Current.Load()
 	return index.Open(ctx, index.Options{
 		Dir: e.indexDir(id), Feed: feed{e.store, id},
 		Keyword: func() (index.KeywordIndex, error) { return e.openKeyword(id) },
-		Space:   in.name(),
+		Space:   in.Name(),
 		Vector:  func() (index.VectorIndex, error) { return e.openVector(id, in) },
 		Origin:  e.store.Token, Knows: e.store.KnowsToken,
 		Monitor: e.recallMonitors[id.Kind],
@@ -41,10 +43,10 @@ func (e *core) openKeyword(id store.Collection) (index.KeywordIndex, error) {
 }
 
 // openVector opens the vector index for an embedding space.
-func (e *core) openVector(id store.Collection, in *embeddingSpace) (index.VectorIndex, error) {
+func (e *core) openVector(id store.Collection, in *retrieve.Space) (index.VectorIndex, error) {
 	return vector.New(vector.Options{
-		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.name()),
-		Graph: e.opts.VectorGraph, Dimensions: in.identity.Dimensions, Identity: in.identity.Key(),
+		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.Name()),
+		Graph: e.opts.VectorGraph, Dimensions: in.Identity.Dimensions, Identity: in.Identity.Key(),
 		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
 	})
 }
@@ -67,10 +69,7 @@ func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.
 	return f.store.Follow(ctx, f.id, after, want.Texts, embedderID(want.Space))
 }
 
-// embeddingSpaceName returns the name of the embedding space of an embedder's store id.
-func embeddingSpaceName(embedder int64) string { return strconv.FormatInt(embedder, 10) }
-
-// embedderID is the reverse of embeddingSpaceName; 0 for none.
+// embedderID is the reverse of [retrieve.SpaceName]; 0 for none.
 func embedderID(space string) int64 {
 	id, err := strconv.ParseInt(space, 10, 64)
 	if err != nil {

@@ -25,29 +25,9 @@ func (e *core) unquote(ctx context.Context, q ragctx.ContextQuery) (ragctx.Conte
 	return q.WithParam(passage.ParamPhrases, false), texts
 }
 
-// Bounds on the hits examined for one that has the phrases of a query, at first and at most: texts
-// with all words of a phrase mostly contain the phrase.
-const (
-	minPhraseHits = 16
-	maxPhraseHits = 4096
-)
-
 // hasPhrases reports whether a text of a kind in scope has all phrases of q. It returns true if that is
 // unknown.
 func (e *core) hasPhrases(ctx context.Context, kind store.Kind, q ragctx.ContextQuery) bool {
-	src, plan := e.searchSource(kind), e.plan(kind, q)
-	for plan.K = minPhraseHits; ; plan.K *= 4 {
-		found, err := src.Search(ctx, q, plan)
-		if err != nil {
-			return true
-		}
-		held, err := passage.Resolve(ctx, src,
-			passage.Request{Query: q, Search: plan, Hits: found.Hits, State: found.State})
-		switch {
-		case err != nil || len(held) > 0:
-			return true
-		case len(found.Hits) < plan.K || plan.K >= maxPhraseHits:
-			return false
-		}
-	}
+	has, err := e.retriever.HasPhrases(ctx, kind, q, e.plan(kind, q))
+	return has || err != nil
 }

@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -32,9 +30,6 @@ func (e *core) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
 	return e.documentRanking().Plan(q)
 }
 
-// chunkBatch bounds how many chunks [Memories.Within] reads per store call.
-const chunkBatch = 5000
-
 // Within returns the ids of all memories in scope within the time that the query names, ordered by
 // time, and false if it names none.
 func (e Memories) Within(ctx context.Context, q ragctx.ContextQuery) (ids []string, read bool, err error) {
@@ -45,32 +40,5 @@ func (e Memories) Within(ctx context.Context, q ragctx.ContextQuery) (ids []stri
 	if plan.Time == nil {
 		return nil, false, nil
 	}
-	ns, err := e.namespace(ctx, q.Namespace, false)
-	if isNotFound(err) {
-		return nil, true, nil
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.KindMemories})
-	if err != nil {
-		return nil, false, err
-	}
-	defer release()
-	found, read := col.index.Within(plan)
-	seen := make(map[string]bool)
-	for hits := range slices.Chunk(found.Hits, chunkBatch) {
-		chunks, err := passage.Resolve(ctx, e.store,
-			passage.Request{Query: q, Search: plan, Hits: hits, State: found.State})
-		if err != nil {
-			return nil, false, err
-		}
-		for _, u := range chunks {
-			if !seen[u.Item.Key] {
-				seen[u.Item.Key] = true
-				ids = append(ids, u.Item.Key)
-			}
-		}
-	}
-	return ids, read, nil
+	return e.retriever.Within(ctx, q, plan)
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ragctx/ragctx/internal/retrieve"
+
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/index"
@@ -40,8 +42,8 @@ func (e Indexes) Reembed(ctx context.Context, with embed.Embedder) (Job, error) 
 	if e.Indexes().Embedder() == to {
 		return Job{}, fmt.Errorf("%w: the data directory already uses the embedder %s", ragctx.ErrConflict, to)
 	}
-	e.spaces.changing.Lock()
-	defer e.spaces.changing.Unlock()
+	e.changingSpace.Lock()
+	defer e.changingSpace.Unlock()
 	if j, ok, err := e.reembedding(ctx); err != nil || ok {
 		if err == nil {
 			err = fmt.Errorf("%w: job %s is changing the embedder; wait for it, or cancel it", ragctx.ErrConflict, j.ID)
@@ -110,7 +112,7 @@ func (e *core) setNextSpace(ctx context.Context, to embed.Identity) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.next.Store(&embeddingSpace{id: id, identity: to, embedder: with, calls: &e.embedderCalls})
+	e.spaces.Next.Store(&retrieve.Space{ID: id, Identity: to, Embedder: with, Calls: &e.embedderCalls})
 	return nil
 }
 
@@ -126,7 +128,7 @@ func (e *core) runReembed(ctx context.Context, r *runningJob) error {
 	if err := e.setNextSpace(ctx, req.Embedder); err != nil {
 		return err
 	}
-	next := e.spaces.next.Load()
+	next := e.spaces.Next.Load()
 	if next == nil {
 		return e.waitForEmbedder(ctx, r, req.Embedder)
 	}
@@ -158,12 +160,12 @@ func (e *core) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Iden
 
 // abandon undoes an incomplete change.
 func (e *core) abandon(ctx context.Context) error {
-	e.spaces.next.Store(nil)
-	return e.collections.each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
+	e.spaces.Next.Store(nil)
+	return e.collections.Each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
 }
 
 // changeSpace embeds everything in the next embedding space and switches to it.
-func (e *core) changeSpace(ctx context.Context, r *runningJob, next *embeddingSpace) error {
+func (e *core) changeSpace(ctx context.Context, r *runningJob, next *retrieve.Space) error {
 	newest, n, err := e.store.LastChunk(ctx)
 	if err != nil {
 		return err
@@ -184,13 +186,13 @@ func (e *core) changeSpace(ctx context.Context, r *runningJob, next *embeddingSp
 	r.stage("switch")
 	// Texts written in the meantime and embedded only by the old embedder are recorded as missing in the
 	// same write, so that a crash cannot lose that.
-	if err := e.store.ChangeEmbedder(ctx, next.name(), newest+1); err != nil {
+	if err := e.store.ChangeEmbedder(ctx, next.Name(), newest+1); err != nil {
 		return err
 	}
 	// From here on the change cannot be undone, so nothing may interrupt it.
 	ctx = context.WithoutCancel(ctx)
-	old := e.spaces.current.Swap(next)
-	e.spaces.next.Store(old) // serves indexes that have not switched yet
+	old := e.spaces.Current.Swap(next)
+	e.spaces.Next.Store(old) // serves indexes that have not switched yet
 	for {
 		if err = e.switchIndexes(ctx, next); err == nil {
 			break
@@ -202,7 +204,7 @@ func (e *core) changeSpace(ctx context.Context, r *runningJob, next *embeddingSp
 		case <-time.After(switchRetryDelay):
 		}
 	}
-	e.spaces.next.Store(nil)
+	e.spaces.Next.Store(nil)
 	e.backfill.wake()
 	return nil
 }
@@ -217,7 +219,7 @@ const (
 // fillSpace fills an embedding space from the beginning. It waits while the embedder is
 // unavailable: a failure would discard the vectors made so far, which may have cost money, and the
 // job can be cancelled at any time.
-func (e *core) fillSpace(ctx context.Context, next *embeddingSpace, progress func(units int)) error {
+func (e *core) fillSpace(ctx context.Context, next *retrieve.Space, progress func(units int)) error {
 	after, wait := uint64(0), outageMinDelay
 	for {
 		last, err := e.embedMissing(ctx, next, after, false, progress)
@@ -238,12 +240,12 @@ func (e *core) fillSpace(ctx context.Context, next *embeddingSpace, progress fun
 }
 
 // prepareIndexes fills a vector index of the next embedding space in every open index.
-func (e *core) prepareIndexes(ctx context.Context, next *embeddingSpace) error {
-	return e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
-		if idx.Space() == next.name() {
+func (e *core) prepareIndexes(ctx context.Context, next *retrieve.Space) error {
+	return e.collections.Each(ctx, func(id store.Collection, idx *index.Hybrid) error {
+		if idx.Space() == next.Name() {
 			return nil
 		}
-		if err := idx.Prepare(next.name(), func() (index.VectorIndex, error) { return e.openVector(id, next) }); err != nil {
+		if err := idx.Prepare(next.Name(), func() (index.VectorIndex, error) { return e.openVector(id, next) }); err != nil {
 			return err
 		}
 		for {
@@ -264,13 +266,13 @@ const switchRetryDelay = 200 * time.Millisecond
 
 // switchIndexes switches every open index to the next embedding space. Indexes opened later use it from
 // the start.
-func (e *core) switchIndexes(ctx context.Context, next *embeddingSpace) error {
+func (e *core) switchIndexes(ctx context.Context, next *retrieve.Space) error {
 	var errs []error
-	err := e.collections.each(ctx, func(id store.Collection, idx *index.Hybrid) error {
-		if idx.Space() == next.name() {
+	err := e.collections.Each(ctx, func(id store.Collection, idx *index.Hybrid) error {
+		if idx.Space() == next.Name() {
 			return nil
 		}
-		err := idx.Prepare(next.name(), func() (index.VectorIndex, error) { return e.openVector(id, next) })
+		err := idx.Prepare(next.Name(), func() (index.VectorIndex, error) { return e.openVector(id, next) })
 		if err == nil {
 			err = idx.Switch(ctx)
 		}
@@ -286,9 +288,9 @@ const deleteBatch = 500
 // dropOldVectors deletes the vectors and files of other embedding spaces.
 func (e *core) dropOldVectors(ctx context.Context, r *runningJob) error {
 	r.stage("clean")
-	current := e.spaces.current.Load()
+	current := e.spaces.Current.Load()
 	for {
-		more, err := e.store.DeleteOldVectors(ctx, current.id, deleteBatch)
+		more, err := e.store.DeleteOldVectors(ctx, current.ID, deleteBatch)
 		if err != nil {
 			return err
 		}
@@ -301,7 +303,7 @@ func (e *core) dropOldVectors(ctx context.Context, r *runningJob) error {
 		if err != nil || !d.IsDir() || !strings.HasPrefix(d.Name(), vectorPrefix) {
 			return err
 		}
-		if d.Name() != vectorPrefix+current.name() {
+		if d.Name() != vectorPrefix+current.Name() {
 			if err := os.RemoveAll(path); err != nil {
 				return err
 			}

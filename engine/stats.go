@@ -36,12 +36,12 @@ func (e Indexes) Recall(ctx context.Context, namespace string) (float64, bool, e
 	if err != nil {
 		return 0, false, err
 	}
-	col, release, err := e.collections.get(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments})
+	idx, release, err := e.collections.Get(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments})
 	if err != nil {
 		return 0, false, err
 	}
 	defer release()
-	graph, ok := col.index.VectorIndex().(interface {
+	graph, ok := idx.VectorIndex().(interface {
 		Recall(ctx context.Context) (float64, error)
 	})
 	if !ok {

@@ -4,6 +4,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -110,6 +111,25 @@ func (g Grant) RequireNamespace(namespace string) error {
 	}
 	return fmt.Errorf("%w: namespace %q; the API key is for %s",
 		ragctx.ErrDenied, ragctx.Clip(namespace), ragctx.Clip(strings.Join(g.Namespaces, ", ")))
+}
+
+// Namespaces has the ids of namespaces.
+type Namespaces interface {
+	// Namespace returns the id of a namespace, creating it if create is set.
+	Namespace(ctx context.Context, name string, create bool) (int64, error)
+}
+
+// Namespace returns the id of a namespace; "" is the default one. It enforces the isolation of
+// namespaces: one that the grant of ctx does not include is [ragctx.ErrDenied].
+func Namespace(ctx context.Context, in Namespaces, name string, create bool) (int64, error) {
+	name = cmp.Or(name, ragctx.DefaultNamespace)
+	if err := From(ctx).RequireNamespace(name); err != nil {
+		return 0, err
+	}
+	if err := ragctx.ValidName("namespace", name); err != nil {
+		return 0, err
+	}
+	return in.Namespace(ctx, name, create)
 }
 
 // RequireUnbound returns [ragctx.ErrDenied] unless the grant includes all namespaces and users, as

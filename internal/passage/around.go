@@ -13,29 +13,16 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// Conversation is a [Source] that can return the neighbours of a memory in its session.
-type Conversation interface {
-	// Around returns the items around chunks that a search found in a state, at most n on either
-	// side. It returns only items that the search may see; see [index.Hybrid.Neighbors].
-	Around(
-		ctx context.Context, q ragctx.ContextQuery, s index.Query, state uint64, chunks []uint64, n int,
-	) ([]index.Neighbors, error)
-	// Items returns the items that still exist, by id.
-	Items(ctx context.Context, ids []uint64) (map[uint64]*Item, error)
-	// Texts returns the texts of items by id. Long texts are truncated.
-	Texts(ctx context.Context, items []uint64) (map[uint64]string, error)
-}
-
 // Limits of the neighbours shown with an item: the number on either side, and the size in
 // characters, which is one overview, or several at full depth. Forms with fewer neighbours are
 // offered as well.
 const (
-	surroundings  = 4
+	MaxNeighbors  = 4
 	fullOverviews = 3
 	bytesPerToken = 6
 )
 
-var aroundSteps = [...]int{2 * surroundings, 4, 2}
+var aroundSteps = [...]int{2 * MaxNeighbors, 4, 2}
 
 // shown is an item of the answer and its run.
 type shown struct {
@@ -50,35 +37,40 @@ type turn struct {
 	text string
 }
 
-// surround adds forms that show items among their neighbours: other items of the same session, in
-// order. It takes only neighbours that the query may see, that the answer does not show, and that
-// no earlier item includes. The texts are read from the store.
-func (b *builder) surround(ctx context.Context, r Request, made []ragctx.ContextItem, of []run) error {
-	source, ok := b.src.(Conversation)
-	if !ok || b.query.Depth == ragctx.DepthAbstract || r.Search.Time != nil && r.Search.Time.List {
-		return nil // a query that lists a time range gets all its items anyway
+// complete records the items of conversations that are shown whole, which may get neighbours.
+func (a *Assembled) complete(r Request, b *builder, runs []run) {
+	if !r.Whole || b.query.Depth == ragctx.DepthAbstract || r.Search.Time != nil && r.Search.Time.List {
+		return // a query that lists a time range gets all its items anyway
 	}
+	a.request, a.builder = r, b
+	for i, run := range runs {
+		if run.item.Session != "" && longestText(&a.Items[i]) >= run.item.Bytes {
+			a.whole = append(a.whole, shown{run, &a.Items[i]})
+		}
+	}
+}
+
+// Among returns the chunks whose neighbours [Assembled.Surround] can show.
+func (a *Assembled) Among() []uint64 {
+	chunks := make([]uint64, len(a.whole))
+	for i, s := range a.whole {
+		chunks[i] = s.run.best.ID
+	}
+	return chunks
+}
+
+// Surround adds forms that show items among their neighbours: other items of the same session, in
+// order. around has the neighbours of the chunks that Among returns, at most [MaxNeighbors] on either
+// side. Surround takes only neighbours that the query may see, that the answer does not show, and
+// that no earlier item includes. The texts are read from the store.
+func (a *Assembled) Surround(ctx context.Context, around []index.Neighbors) error {
+	b, r, source, items := a.builder, a.request, a.builder.src, a.whole
 	taken := make(map[string]bool)
 	for _, id := range b.query.Exclude {
 		taken[id] = true
 	}
-	var items []shown
-	for i, run := range of {
-		taken[made[i].ID] = true
-		if run.item.Session != "" && longestText(&made[i]) >= run.item.Bytes {
-			items = append(items, shown{run, &made[i]})
-		}
-	}
-	if len(items) == 0 {
-		return nil
-	}
-	chunks := make([]uint64, len(items))
-	for i, s := range items {
-		chunks[i] = s.run.best.ID
-	}
-	around, err := source.Around(ctx, r.Query, r.Search, r.State, chunks, surroundings)
-	if err != nil {
-		return fmt.Errorf("look around hits: %w", err)
+	for _, it := range a.Items {
+		taken[it.ID] = true
 	}
 	known, err := loadNeighbors(ctx, source, r, around)
 	if err != nil {
@@ -117,7 +109,7 @@ func (b *builder) maxSurrounded() int {
 func longestText(it *ragctx.ContextItem) int { return max(len(it.Content), len(it.Forms.Wider.Text)) }
 
 // loadNeighbors loads the neighbours that the query may see.
-func loadNeighbors(ctx context.Context, source Conversation, r Request, around []index.Neighbors) (map[uint64]*Item, error) {
+func loadNeighbors(ctx context.Context, source Source, r Request, around []index.Neighbors) (map[uint64]*Item, error) {
 	var ids []uint64
 	for _, a := range around {
 		ids = append(append(ids, a.Before...), a.After...)

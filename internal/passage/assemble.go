@@ -42,6 +42,10 @@ type Assembled struct {
 	Distinct int
 	// More is true if the hits hold further items.
 	More bool
+
+	whole   []shown // items of conversations that are shown whole
+	request Request
+	builder *builder
 }
 
 // Assemble returns the items for the request's hits, best first, at most Query.MaxResults distinct
@@ -94,10 +98,8 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		seen[text], seen[section] = true, true
 		a.Items, made = append(a.Items, it), append(made, run)
 	}
-	if r.Whole {
-		err = b.surround(ctx, r, a.Items, made)
-	}
-	return a, err
+	a.complete(r, b, made)
+	return a, nil
 }
 
 // erased reports whether a text was erased after its hit was loaded. Such a hit is skipped.

@@ -63,6 +63,12 @@ func (s *shelf) Text(_ context.Context, item uint64, start, end int) (string, er
 	return s.texts[item][start:end], nil
 }
 
+func (s *shelf) Items(context.Context, []uint64) (map[uint64]*passage.Item, error) {
+	return s.items, nil
+}
+
+func (s *shelf) Texts(context.Context, []uint64) (map[uint64]string, error) { return s.texts, nil }
+
 var now = time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 
 func doc(id uint64, key string) passage.Item {

@@ -72,6 +72,10 @@ type Source interface {
 	Span(ctx context.Context, item uint64, from, to int) ([]Chunk, error)
 	// Text returns bytes start..end of an item's text.
 	Text(ctx context.Context, item uint64, start, end int) (string, error)
+	// Items returns the items that still exist, by id.
+	Items(ctx context.Context, ids []uint64) (map[uint64]*Item, error)
+	// Texts returns the texts of items by id. Long texts are truncated.
+	Texts(ctx context.Context, items []uint64) (map[uint64]string, error)
 }
 
 // Sizes of the forms of an item, in characters.

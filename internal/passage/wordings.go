@@ -83,8 +83,8 @@ func IndexWordings(in []queryexpand.Wording) []index.Wording {
 // messages before it, 0 to 1. It is the same for all items.
 const signalFollowUp = "follow_up"
 
-// explainFollowUp adds the dependence of the question to the signals of items.
-func explainFollowUp(q ragctx.ContextQuery, s index.Query, items []ragctx.ContextItem) {
+// ExplainFollowUp adds the dependence of the question to the signals of items.
+func ExplainFollowUp(q ragctx.ContextQuery, s index.Query, items []ragctx.ContextItem) {
 	if !q.Explain || len(s.More) == 0 {
 		return
 	}

@@ -61,16 +61,16 @@ func correct(q ragctx.ContextQuery, e *entry, it ragctx.ContextItem) ragctx.Cont
 	}
 	it.Metadata = encodable(it.Metadata)
 	it.Signals = signals(q, it.Signals)
-	return Legible(it)
+	return legible(it)
 }
 
 // metaHidden is the metadata key of the number of invisible characters that were removed from an
 // item.
 const metaHidden = "hidden_characters"
 
-// Legible returns an item with invisible characters removed from its texts, and plain line ends.
+// legible returns an item with invisible characters removed from its texts, and plain line ends.
 // In formats where lines begin with the speaker, other line breaks do not start a new line.
-func Legible(it ragctx.ContextItem) ragctx.ContextItem {
+func legible(it ragctx.ContextItem) ragctx.ContextItem {
 	show := func(text string) (string, int) {
 		text, hidden := redact.Visible(text)
 		return redact.Lines(text, xmlfmt.Indent(it.Type)), hidden

@@ -148,36 +148,11 @@ type Shortened struct {
 func (r *Resolver) answer(
 	ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, stable placement, f *fitter,
 ) (Answer, error) {
-	a := Answer{
-		Items: []ragctx.ContextItem{}, Providers: make([]ProviderReport, len(entries)),
-		Dropped: []Dropped{}, Shortened: []Shortened{}, Degraded: []string{}, // [] in JSON, not null
-		Tokenizer: f.counter.Name(), Format: f.renderer.Name(),
-	}
-	var list []*candidate
-	asked := r.ProviderQuery(q)
-	for i, e := range entries {
-		kept, dropped := admit(asked, e, i, outcomes[i].result.Items)
-		list = append(list, kept...)
-		a.Dropped = append(a.Dropped, dropped...)
-		a.reportProvider(i, e.name, outcomes[i])
-	}
-	list, again := stable.withoutShown(list)
-	list, duplicates := merge(list)
-	duplicates = append(again, duplicates...)
-	for _, c := range duplicates {
-		a.drop(c, ReasonDuplicate, c.size)
-	}
-	ordered, err := r.order(ctx, q, list)
+	a, list, err := r.ranked(ctx, q, entries, outcomes, stable)
 	if err != nil {
 		return Answer{}, err
 	}
-	a.Degraded = append(a.Degraded, ordered.degraded...)
-	for _, c := range ordered.below {
-		a.Dropped = append(a.Dropped, Dropped{
-			ID: c.item.ID, Provider: c.item.Provider, Reason: ReasonMinRelevance, Tokens: c.size,
-		})
-	}
-	list = ordered.list
+	a.Tokenizer, a.Format = f.counter.Name(), f.renderer.Name()
 	applyRelevanceLimits(list, f.relevanceLimits)
 	if q.Spotlight {
 		f.spotlight(list)
@@ -195,6 +170,43 @@ func (r *Resolver) answer(
 		a.noteMinRelevance(q)
 	}
 	return a, nil
+}
+
+// ranked merges the results of the providers into one list in the order in which it is shown. The
+// answer reports on the providers and on dropped items; it has no items yet. ranked returns an
+// error only if ctx ends.
+func (r *Resolver) ranked(
+	ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, stable placement,
+) (Answer, []*candidate, error) {
+	a := Answer{
+		Items: []ragctx.ContextItem{}, Providers: make([]ProviderReport, len(entries)),
+		Dropped: []Dropped{}, Shortened: []Shortened{}, Degraded: []string{}, // [] in JSON, not null
+	}
+	var list []*candidate
+	asked := r.providerQuery(q)
+	for i, e := range entries {
+		kept, dropped := admit(asked, e, i, outcomes[i].result.Items)
+		list = append(list, kept...)
+		a.Dropped = append(a.Dropped, dropped...)
+		a.reportProvider(i, e.name, outcomes[i])
+	}
+	list, again := stable.withoutShown(list)
+	list, duplicates := merge(list)
+	duplicates = append(again, duplicates...)
+	for _, c := range duplicates {
+		a.drop(c, ReasonDuplicate, c.size)
+	}
+	ordered, err := r.order(ctx, q, list)
+	if err != nil {
+		return Answer{}, nil, err
+	}
+	a.Degraded = append(a.Degraded, ordered.degraded...)
+	for _, c := range ordered.below {
+		a.Dropped = append(a.Dropped, Dropped{
+			ID: c.item.ID, Provider: c.item.Provider, Reason: ReasonMinRelevance, Tokens: c.size,
+		})
+	}
+	return a, ordered.list, nil
 }
 
 // noteMinRelevance reports the items dropped by the default of min_relevance.

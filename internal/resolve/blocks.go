@@ -88,7 +88,7 @@ func pinnedCandidates(q ragctx.ContextQuery, found []Pinned) (list []*candidate,
 	places = make(map[string]int, len(found))
 	texts := make(map[string]bool, len(found))
 	for i, s := range found {
-		it := Legible(s.Item)
+		it := legible(s.Item)
 		text := string(normalise(nil, it.Content))
 		if _, twice := places[it.ID]; twice || texts[text] {
 			continue

@@ -16,9 +16,16 @@ const maxAbandoned = 32
 
 var (
 	errPanicked = errors.New("panicked")
-	errTimeout  = errors.New("timed out")
+	errTimeout  = timeoutError{}
 	errStuck    = errors.New("has too many calls that did not return in time")
 )
+
+// timeoutError is the error of a callee that overran its deadline.
+type timeoutError struct{}
+
+func (timeoutError) Error() string { return "timed out" }
+
+func (timeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // callee is an untrusted dependency of an answer: it may be slow, never return, or panic.
 type callee struct {

@@ -56,10 +56,10 @@ func (r *Resolver) limitsByRelevance(q ragctx.ContextQuery) bool {
 	return q.MinRelevance == nil && strings.TrimSpace(q.Query) != "" && !r.reranks(q)
 }
 
-// ProviderQuery returns the query to send to providers, so that [Resolver.Order] has a choice: it
+// providerQuery returns the query to send to providers, so that ordering has a choice: it
 // asks for more items if their order may change, and for any relevance if the relevance may. Items
 // shown before do not change it, because more items would mean other passages and other bytes.
-func (r *Resolver) ProviderQuery(q ragctx.ContextQuery) ragctx.ContextQuery {
+func (r *Resolver) providerQuery(q ragctx.ContextQuery) ragctx.ContextQuery {
 	if r.reranks(q) {
 		q.MinRelevance = nil
 	}
@@ -77,32 +77,6 @@ func (r *Resolver) poolSize(q ragctx.ContextQuery) (n int) {
 		n = max(n, min(max(widerBy*q.MaxResults, leastChoice), maxDiverse))
 	}
 	return n
-}
-
-// Order brings items, best first, into the order in which they are shown: by the reranker's
-// relevance, if there is a reranker, and then by q's Diversity. It drops items below q's minimum
-// relevance. degraded names the reranker if it failed; the order is then the one without a
-// reranker. If there is nothing to do, it returns items itself. It returns an error only if ctx
-// ends.
-func (r *Resolver) Order(
-	ctx context.Context, q ragctx.ContextQuery, items []ragctx.ContextItem,
-) (ordered []ragctx.ContextItem, degraded []string, err error) {
-	if !r.reranks(q) && q.Diversity == 0 {
-		return items, nil, nil
-	}
-	list := make([]*candidate, len(items))
-	for i, it := range items {
-		list[i] = &candidate{item: it, rank: it.Relevance, index: i}
-	}
-	o, err := r.order(ctx, q, list)
-	if err != nil {
-		return nil, nil, err
-	}
-	ordered = make([]ragctx.ContextItem, len(o.list))
-	for i, c := range o.list {
-		ordered[i] = c.item
-	}
-	return ordered, o.degraded, nil
 }
 
 // ordering is a list in the order in which it is shown.

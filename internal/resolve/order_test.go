@@ -277,53 +277,21 @@ func TestStuckReranker(t *testing.T) {
 	})
 }
 
-// TestOrderWithNothingToDo: the items are returned unchanged.
-func TestOrderWithNothingToDo(t *testing.T) {
-	items := []ragctx.ContextItem{item("a", .1, "a"), item("b", .9, "b")}
-	r := newResolver(t, resolve.Options{})
-	q := ragctx.NewQuery("q")
-	q.MinRelevance = new(.5)
-	got, degraded, err := r.Order(t.Context(), q, items)
-	if err != nil || degraded != nil || &got[0] != &items[0] || len(got) != 2 {
-		t.Errorf("%v, %v, %v", got, degraded, err)
-	}
-}
-
 // TestOrderDoesNotShareSignals: the maps of the input items are not modified.
 func TestOrderDoesNotShareSignals(t *testing.T) {
 	it := item("a", .4, "a")
 	it.Signals = map[string]float64{"keyword": .4}
-	r := newResolver(t, resolve.Options{Reranker: byText(map[string]float64{"a": .7})})
+	r := newResolver(t, resolve.Options{
+		Reranker: byText(map[string]float64{"a": .7}), Providers: []resolve.Registered{{Provider: fake{name: "p", items: []ragctx.ContextItem{it}}}},
+	})
 	q := ragctx.NewQuery("q")
 	q.Explain = true
-	got, _, err := r.Order(t.Context(), q, []ragctx.ContextItem{it})
+	a, err := r.Rank(t.Context(), q, "p")
+	got := a.Items
 	want := map[string]float64{"keyword": .4, "rerank": .7, "before_rerank": .4}
 	if err != nil || len(it.Signals) != 1 || cmp.Diff(want, got[0].Signals) != "" {
 		t.Errorf("%v, %v, %v", got, it.Signals, err)
 	}
-}
-
-// tester is the interface shared by *testing.T and *rapid.T.
-type tester interface {
-	Helper()
-	Fatal(args ...any)
-	Context() context.Context
-}
-
-// diverse orders items, best first, with the given diversity.
-func diverse(t tester, d float64, items []ragctx.ContextItem) []ragctx.ContextItem {
-	t.Helper()
-	r, err := resolve.New(resolve.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := ragctx.NewQuery("q")
-	q.Diversity = d
-	got, _, err := r.Order(t.Context(), q, items)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
 }
 
 func TestDiversity(t *testing.T) {
@@ -344,7 +312,7 @@ func TestDiversity(t *testing.T) {
 		{1, "guide2 rights check guide0 guide1"},
 	} {
 		var ids []string
-		for _, it := range diverse(t, tt.d, items) {
+		for _, it := range resolve.Diversify(items, tt.d) {
 			ids = append(ids, it.ID)
 		}
 		if got := strings.Join(ids, " "); got != tt.want {
@@ -407,8 +375,8 @@ func TestDiversityProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items := drawItems(t)
 		d := rapid.OneOf(rapid.Just(0.), rapid.Just(1.), rapid.Float64Range(0, 1)).Draw(t, "diversity")
-		got := diverse(t, d, items)
-		if diff := cmp.Diff(got, diverse(t, d, items)); diff != "" {
+		got := resolve.Diversify(items, d)
+		if diff := cmp.Diff(got, resolve.Diversify(items, d)); diff != "" {
 			t.Fatalf("not the same twice:\n%s", diff)
 		}
 		if d == 0 && cmp.Diff(items, got) != "" {
@@ -449,7 +417,7 @@ func TestCopiesComeLast(t *testing.T) {
 		for _, it := range items {
 			distinct[it.Content] = true
 		}
-		for i, it := range diverse(t, rapid.Float64Range(.9, 1).Draw(t, "diversity"), items) {
+		for i, it := range resolve.Diversify(items, rapid.Float64Range(.9, 1).Draw(t, "diversity")) {
 			if seen[it.Content] && len(seen) < len(distinct) {
 				t.Errorf("a copy at %d, when %d of %d texts had come", i, len(seen), len(distinct))
 			}
@@ -484,14 +452,14 @@ func BenchmarkDiversity(b *testing.B) {
 	for _, n := range []int{20, 40, 80, 200} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			items := manyItems(n).items
-			r, err := resolve.New(resolve.Options{})
+			r, err := resolve.New(resolve.Options{Providers: []resolve.Registered{{Provider: fake{name: "p", items: items}}}})
 			if err != nil {
 				b.Fatal(err)
 			}
 			q := ragctx.NewQuery("q")
 			q.Diversity = .3
 			for b.Loop() {
-				if _, _, err := r.Order(b.Context(), q, items); err != nil {
+				if _, err := r.Rank(b.Context(), q, "p"); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -16,13 +16,14 @@
 // tokens, and id. The answer depends on the results of the providers, not on their speed.
 //
 // With a [Reranker] the best items get its relevance and are ordered by it. If a query asks for
-// diversity, each shown item is chosen to differ from the ones before. [Resolver.Order] does both,
-// for answers as well as for lists without a budget.
+// diversity, each shown item is chosen to differ from the ones before. [Resolver.Rank] does all of
+// this without fitting the items into a budget.
 package resolve
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -249,7 +250,7 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 	if limited {
 		q.MinRelevance = new(ragctx.DefaultMinRelevance)
 	}
-	outcomes, err := r.ask(ctx, r.ProviderQuery(q), entries)
+	outcomes, err := r.ask(ctx, r.providerQuery(q), entries)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -259,6 +260,34 @@ func (r *Resolver) Resolve(ctx context.Context, q ragctx.ContextQuery, also ...*
 	ans, err = r.answer(ctx, q, entries, outcomes, stable, f)
 	span.End()
 	return ans, err
+}
+
+// Rank answers q with the best items of some registered providers, at most q.MaxResults, in the order
+// in which [Resolver.Resolve] considers them. It neither fits them into a budget nor renders them,
+// applies no default of the minimum relevance, and emits no events. It fails if all providers fail.
+func (r *Resolver) Rank(ctx context.Context, q ragctx.ContextQuery, providers ...string) (Answer, error) {
+	entries := concerned(slices.DeleteFunc(slices.Clone(r.snapshot()), func(e *entry) bool {
+		return !slices.Contains(providers, e.name)
+	}), q)
+	outcomes, err := r.ask(ctx, r.providerQuery(q), entries)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !slices.ContainsFunc(outcomes, func(o reply) bool { return o.err == nil }) && len(outcomes) > 0 {
+		errs := make([]error, len(outcomes))
+		for i, o := range outcomes {
+			errs[i] = o.err
+		}
+		return Answer{}, errors.Join(errs...)
+	}
+	a, list, err := r.ranked(ctx, q, entries, outcomes, placement{})
+	if err != nil {
+		return Answer{}, err
+	}
+	for _, c := range list[:min(len(list), q.MaxResults)] {
+		a.Items = append(a.Items, c.item)
+	}
+	return a, nil
 }
 
 // ReplayEvents emits the events of a cached answer, as [Resolver.Resolve] did when it was made.

@@ -17,7 +17,7 @@ import (
 // Store is a database: all contracts of this package. A consumer takes the one that it needs.
 type Store interface {
 	Documents
-	Texts
+	passage.Source
 	Memories
 	Curation
 	Facts
@@ -75,16 +75,6 @@ type Documents interface {
 	// Sketches returns the sketches of a namespace's current documents, for finding near-duplicates. It
 	// leaves out documents stored before there were sketches.
 	Sketches(ctx context.Context, ns int64) ([]passage.SketchedDocument, error)
-}
-
-// Texts reads texts and chunks by the ids that the indexes return.
-type Texts interface {
-	passage.Source
-
-	// Items returns the existing items among the given ids.
-	Items(ctx context.Context, ids []uint64) (items map[uint64]*passage.Item, err error)
-	// Texts returns the texts of items, by item, and the beginnings of long ones.
-	Texts(ctx context.Context, items []uint64) (map[uint64]string, error)
 }
 
 // Memories are the memories of namespaces, each with its versions.

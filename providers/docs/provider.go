@@ -7,6 +7,8 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/retrieve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
@@ -15,8 +17,8 @@ const Name = "docs"
 
 // Provider answers queries from documents. It implements [ragctx.ContextProvider].
 type Provider struct {
-	source  passage.Searcher
-	ranking Ranking
+	retriever *retrieve.Retriever
+	ranking   Ranking
 }
 
 // Ranking configures how documents are ranked. The zero value works.
@@ -28,9 +30,9 @@ type Ranking struct {
 	TimeWeight float64
 }
 
-// NewProvider returns a provider over source.
-func NewProvider(source passage.Searcher, r Ranking) *Provider {
-	return &Provider{source: source, ranking: r}
+// NewProvider returns a provider of the documents that a retriever finds.
+func NewProvider(from *retrieve.Retriever, r Ranking) *Provider {
+	return &Provider{retriever: from, ranking: r}
 }
 
 // Plan returns the index query for a question, without the number of hits. Documents belong to a
@@ -68,7 +70,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		res.Note = "documents are searched only with a query text"
 		return res, nil
 	}
-	found, err := passage.Find(ctx, p.source, q, p.ranking.Plan(q), false)
+	found, err := p.retriever.Items(ctx, store.KindDocuments, q, p.ranking.Plan(q))
 	if err != nil {
 		return res, fmt.Errorf("documents: %w", err)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/retrieve"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
@@ -18,26 +20,16 @@ const Name = "memory"
 // signal names the score of importance and recency in explanations.
 const signal = "importance_recency"
 
-// Source is the store that the provider reads from.
-type Source interface {
-	passage.Searcher
-	// ListByScore lists memories by importance and recency.
-	ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]ragctx.Memory, error)
-	// Facts returns the facts found in the turns with these ids, by turn, as far as the query may
-	// see them.
-	Facts(ctx context.Context, q ragctx.ContextQuery, ids []string) (map[string][]ragctx.TurnFact, error)
-}
-
 // Provider answers queries from memories. It implements [ragctx.ContextProvider].
 type Provider struct {
-	source Source
-	opts   Options
+	retriever *retrieve.Retriever
+	opts      Options
 }
 
-// NewProvider returns a provider over source.
-func NewProvider(source Source, o Options) *Provider {
+// NewProvider returns a provider of the memories that a retriever finds.
+func NewProvider(from *retrieve.Retriever, o Options) *Provider {
 	o.Weights = o.Weights.WithDefaults()
-	return &Provider{source: source, opts: o}
+	return &Provider{retriever: from, opts: o}
 }
 
 var _ ragctx.ContextProvider = (*Provider)(nil)
@@ -56,7 +48,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return p.listByScore(ctx, q)
 	}
 	plan := p.opts.Plan(q)
-	found, err := passage.Find(ctx, p.source, q, plan, true)
+	found, err := p.retriever.Items(ctx, store.KindMemories, q, plan)
 	if err != nil {
 		return res, fmt.Errorf("memories: %w", err)
 	}
@@ -91,7 +83,7 @@ func (p *Provider) annotate(ctx context.Context, q ragctx.ContextQuery, items []
 	for i, it := range items {
 		ids[i] = it.ID
 	}
-	facts, err := p.source.Facts(ctx, q, ids)
+	facts, err := p.retriever.Facts(ctx, q, ids)
 	if err != nil {
 		return fmt.Errorf("facts of turns: %w", err)
 	}
@@ -120,7 +112,7 @@ func (p *Provider) explain(q ragctx.ContextQuery, it *ragctx.ContextItem) {
 
 func (p *Provider) listByScore(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
 	res := ragctx.ContextResult{Provider: Name}
-	memories, err := p.source.ListByScore(ctx, q)
+	memories, err := p.retriever.ListByScore(ctx, q)
 	if err != nil {
 		return res, fmt.Errorf("list memories: %w", err)
 	}

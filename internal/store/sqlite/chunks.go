@@ -144,7 +144,7 @@ func (s *Store) Text(ctx context.Context, item uint64, start, end int) (string, 
 	return text, nil
 }
 
-// Items implements [store.Texts].
+// Items implements [passage.Source].
 func (s *Store) Items(ctx context.Context, ids []uint64) (items map[uint64]*passage.Item, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) (err error) {
 		items, err = loadItems(ctx, tx, ids)
@@ -156,7 +156,7 @@ func (s *Store) Items(ctx context.Context, ids []uint64) (items map[uint64]*pass
 	return items, nil
 }
 
-// Texts implements [store.Texts].
+// Texts implements [passage.Source].
 func (s *Store) Texts(ctx context.Context, items []uint64) (map[uint64]string, error) {
 	texts := make(map[uint64]string, len(items))
 	if len(items) == 0 {

@@ -1,4 +1,4 @@
-package engine
+package retrieve
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// Unused indexes are closed after idleAfter. Above maxOpen the least recently used one is closed
+// Unused indexes are closed after idleAfter. Above MaxOpen the least recently used one is closed
 // before another is opened, so any number of namespaces is cheap.
 const (
 	idleAfter = 10 * time.Minute
-	maxOpen   = 256
+	MaxOpen   = 256
 )
 
-// collections manages the open indexes, one per kind of item and namespace. It opens them on demand
+// Collections manages the open indexes, one per kind of item and namespace. It opens them on demand
 // and keeps them in sync with the store.
-type collections struct {
+type Collections struct {
 	open func(context.Context, store.Collection) (*index.Hybrid, error)
 	log  *slog.Logger
 
@@ -42,8 +42,8 @@ type collection struct {
 	index *index.Hybrid
 	err   error
 
-	users int       // guarded by collections.mu
-	used  time.Time // guarded by collections.mu
+	users int       // guarded by Collections.mu
+	used  time.Time // guarded by Collections.mu
 }
 
 // loaded reports whether opening the index has finished, successfully or not.
@@ -56,10 +56,11 @@ func (c *collection) loaded() bool {
 	}
 }
 
-func newCollections(
+// NewCollections returns a manager without open indexes; open opens one. Close ends it.
+func NewCollections(
 	open func(context.Context, store.Collection) (*index.Hybrid, error), log *slog.Logger,
-) *collections {
-	c := &collections{
+) *Collections {
+	c := &Collections{
 		open: open, log: log,
 		all: make(map[store.Collection]*collection), closing: make(map[store.Collection]chan struct{}),
 		done: make(chan struct{}),
@@ -68,8 +69,17 @@ func newCollections(
 	return c
 }
 
+// Get returns the index of a collection, opening it if necessary, and a func that releases it.
+func (c *Collections) Get(ctx context.Context, id store.Collection) (*index.Hybrid, func(), error) {
+	col, release, err := c.get(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return col.index, release, nil
+}
+
 // get returns a collection, opening it if necessary, and a func that releases it.
-func (c *collections) get(ctx context.Context, id store.Collection) (*collection, func(), error) {
+func (c *Collections) get(ctx context.Context, id store.Collection) (*collection, func(), error) {
 	c.mu.Lock()
 	if c.all == nil {
 		c.mu.Unlock()
@@ -107,7 +117,7 @@ func (c *collections) get(ctx context.Context, id store.Collection) (*collection
 
 // load opens the index. closing, if not nil, is closed once the previous instance of the same index
 // is closed.
-func (c *collections) load(ctx context.Context, col *collection, closing <-chan struct{}) {
+func (c *Collections) load(ctx context.Context, col *collection, closing <-chan struct{}) {
 	defer close(col.ready)
 	if closing != nil {
 		<-closing // two instances must not open one directory
@@ -130,8 +140,8 @@ func (c *collections) load(ctx context.Context, col *collection, closing <-chan 
 	col.index = idx
 }
 
-// catchUp applies the store's changes up to seq, so that an acknowledged write is found at once.
-func (c *collections) catchUp(ctx context.Context, id store.Collection, seq uint64) error {
+// CatchUp applies the store's changes up to seq, so that an acknowledged write is found at once.
+func (c *Collections) CatchUp(ctx context.Context, id store.Collection, seq uint64) error {
 	ctx = context.WithoutCancel(ctx)
 	col, release, err := c.get(ctx, id)
 	if err != nil {
@@ -141,8 +151,8 @@ func (c *collections) catchUp(ctx context.Context, id store.Collection, seq uint
 	return col.index.CatchUp(ctx, seq)
 }
 
-// each calls fn for every index that is open or being opened.
-func (c *collections) each(ctx context.Context, fn func(store.Collection, *index.Hybrid) error) error {
+// Each calls fn for every index that is open or being opened.
+func (c *Collections) Each(ctx context.Context, fn func(store.Collection, *index.Hybrid) error) error {
 	c.mu.Lock()
 	ids := slices.Collect(maps.Keys(c.all))
 	c.mu.Unlock()
@@ -160,9 +170,9 @@ func (c *collections) each(ctx context.Context, fn func(store.Collection, *index
 	return nil
 }
 
-// eachOpen calls fn for every open index. It does not count as a use, and skips indexes that are still
+// EachOpen calls fn for every open index. It does not count as a use, and skips indexes that are still
 // being opened.
-func (c *collections) eachOpen(fn func(store.Collection, *index.Hybrid)) {
+func (c *Collections) EachOpen(fn func(store.Collection, *index.Hybrid)) {
 	c.mu.Lock()
 	var held []*collection
 	for _, col := range c.all {
@@ -184,9 +194,9 @@ func (c *collections) eachOpen(fn func(store.Collection, *index.Hybrid)) {
 	}
 }
 
-// withClosed closes an index once it has no users, calls fn, and lets it be opened again. Callers that
+// WithClosed closes an index once it has no users, calls fn, and lets it be opened again. Callers that
 // request the index during fn wait. An index that cannot be opened counts as closed.
-func (c *collections) withClosed(ctx context.Context, id store.Collection, fn func() error) error {
+func (c *Collections) WithClosed(ctx context.Context, id store.Collection, fn func() error) error {
 	col, release, err := c.get(ctx, id)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -220,14 +230,14 @@ func (c *collections) withClosed(ctx context.Context, id store.Collection, fn fu
 	return errors.Join(err, fn())
 }
 
-func (c *collections) unused(col *collection) bool {
+func (c *Collections) unused(col *collection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return col.users == 0
 }
 
 // janitor closes idle indexes every minute.
-func (c *collections) janitor() {
+func (c *Collections) janitor() {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for {
@@ -241,7 +251,7 @@ func (c *collections) janitor() {
 }
 
 // retire closes indexes that drop has removed.
-func (c *collections) retire(list ...*collection) {
+func (c *Collections) retire(list ...*collection) {
 	for _, col := range list {
 		if err := col.index.Close(); err != nil {
 			c.log.Warn("closing an index failed", "error", err)
@@ -254,7 +264,7 @@ func (c *collections) retire(list ...*collection) {
 }
 
 // idle removes the unused indexes past idleAfter from the map and returns them.
-func (c *collections) idle(now time.Time) (out []*collection) {
+func (c *Collections) idle(now time.Time) (out []*collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, col := range c.all {
@@ -265,11 +275,11 @@ func (c *collections) idle(now time.Time) (out []*collection) {
 	return out
 }
 
-// excess removes the least recently used indexes above maxOpen from the map and returns them.
-func (c *collections) excess() (out []*collection) {
+// excess removes the least recently used indexes above MaxOpen from the map and returns them.
+func (c *Collections) excess() (out []*collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.all) > maxOpen {
+	for len(c.all) > MaxOpen {
 		var oldest *collection
 		for _, col := range c.all {
 			if col.users == 0 && col.loaded() && (oldest == nil || col.used.Before(oldest.used)) {
@@ -285,13 +295,14 @@ func (c *collections) excess() (out []*collection) {
 }
 
 // drop removes an index from the map; the caller passes it to retire. The caller holds c.mu.
-func (c *collections) drop(col *collection) *collection {
+func (c *Collections) drop(col *collection) *collection {
 	delete(c.all, col.id)
 	c.closing[col.id] = make(chan struct{})
 	return col
 }
 
-func (c *collections) close() error {
+// Close closes all indexes. Later calls of Get fail with [ragctx.ErrClosed].
+func (c *Collections) Close() error {
 	c.mu.Lock()
 	all := c.all
 	c.all = nil

@@ -1,0 +1,239 @@
+package retrieve
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"slices"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/queryexpand"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/trace"
+)
+
+// maxHits bounds the hits that one search requests.
+const maxHits = 5000
+
+// searchIndex is the part of an [index.Hybrid] that a search uses.
+type searchIndex interface {
+	// Space names the embedding space of query vectors.
+	Space() string
+	Search(ctx context.Context, q index.Query) (index.Result, error)
+	Neighbors(q index.Query, state uint64, chunks []uint64, n int) []index.Neighbors
+}
+
+// search is one query of one kind of item. It may ask the index several times.
+type search struct {
+	*Retriever
+
+	query    ragctx.ContextQuery
+	plan     index.Query
+	feedback []index.Wording // words of the best hits, searched for by the keyword index as well
+	facts    *turnLookup     // nil if facts stay among the hits
+	index    searchIndex
+	done     func() // releases the index
+}
+
+// begin prepares a search, with the ranking of the namespace unless by is given. The caller calls
+// done. A namespace that does not exist is [ragctx.ErrNotFound].
+func (r *Retriever) begin(
+	ctx context.Context, kind store.Kind, q ragctx.ContextQuery, plan index.Query, by *index.Ranking,
+) (*search, error) {
+	ns, err := access.Namespace(ctx, r.Store, q.Namespace, false)
+	if err != nil {
+		return nil, err
+	}
+	id := store.Collection{Namespace: ns, Kind: kind}
+	if by == nil {
+		own, err := r.Rankings.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		by = &own
+	}
+	by.Apply(&plan)
+	s := &search{Retriever: r, query: q, plan: plan}
+	// A filter applies to facts, and as_of may see a fact without its turn.
+	if kind == store.KindMemories && q.Filter.IsZero() && q.AsOf.IsZero() {
+		yes, err := r.hasFacts(ctx, ns)
+		if err != nil {
+			return nil, err
+		}
+		if yes {
+			s.facts = newTurnLookup(r.Store, ns, plan)
+		}
+	}
+	if s.index, s.done, err = r.Collections.Get(ctx, id); err != nil {
+		return nil, err
+	}
+	if err := s.addFeedback(ctx); err != nil {
+		s.done()
+		return nil, err
+	}
+	return s, nil
+}
+
+// addFeedback sets the words of feedback if the query asks for pseudo-relevance feedback.
+func (s *search) addFeedback(ctx context.Context) error {
+	if !queryexpand.WantsFeedback(s.query) || s.plan.Time != nil && s.plan.Time.List {
+		return nil
+	}
+	found, err := s.ask(ctx, queryexpand.FeedbackTexts)
+	if err != nil {
+		return err
+	}
+	best, err := passage.Resolve(ctx, s.Store, s.request(found.Result))
+	if err != nil {
+		return err
+	}
+	texts := make([]string, len(best))
+	for i, b := range best {
+		texts[i] = b.Unit.Text
+	}
+	fed := queryexpand.Feedback(s.plan.Text, texts, queryexpand.FeedbackOptions{})
+	s.feedback = passage.IndexWordings(fed)
+	return nil
+}
+
+// request returns the request to make items of a result.
+func (s *search) request(found index.Result) passage.Request {
+	return passage.Request{
+		Query: s.query, Search: s.plan, Hits: found.Hits, State: found.State, Terms: found.Terms,
+	}
+}
+
+// found is the result of one search of the index.
+type found struct {
+	index.Result
+	// more reports that the index may have further hits.
+	more bool
+}
+
+// results yields the hits of a search: k at first, then four times as many until the index has no
+// more or the limit is reached. The caller breaks off when it has enough.
+func (s *search) results(ctx context.Context, k, limit int) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
+		for {
+			f, err := s.ask(ctx, k)
+			if err == nil && s.facts != nil {
+				f.Hits, err = s.facts.replace(ctx, f.Hits)
+			}
+			if !yield(f, err) || err != nil || !f.more || k >= limit {
+				return
+			}
+			k = min(4*k, limit)
+		}
+	}
+}
+
+// ask searches the index for k hits. Hits found only by the vector index must exceed the embedder's
+// noise floor, unless only that index is searched.
+func (s *search) ask(ctx context.Context, k int) (found, error) {
+	for {
+		name := s.index.Space()
+		f, err := s.askIn(ctx, s.Spaces.named(name), k)
+		if ctx.Err() != nil || s.index.Space() == name {
+			return f, err
+		}
+		// The embedding space changed during the search, so the vector was not compared; search
+		// again.
+	}
+}
+
+// askIn searches with a vector of an embedding space, or without one if the embedder fails.
+func (s *search) askIn(ctx context.Context, in *Space, k int) (found, error) {
+	plan := s.plan
+	plan.K, plan.More = k, slices.Concat(plan.More, s.feedback)
+	var degraded []string
+	var err error
+	span := trace.Start(ctx, trace.Embed)
+	plan.Vector, err = in.queryVector(ctx, s.plan)
+	span.End()
+	if err != nil {
+		s.Logger.Log(ctx, EmbedderLogLevel(err), "embedder failed on a query", "error", err)
+		degraded = []string{"vector"}
+	}
+	if in != nil {
+		plan.Space = in.Name()
+		in.calibrate(&plan.Fusion)
+	}
+	res, err := s.index.Search(ctx, plan)
+	res.Degraded = append(degraded, res.Degraded...)
+	return found{res, len(res.Hits) == k}, err
+}
+
+// EmbedderLogLevel returns the log level of an embedder's failure. Failures while the circuit breaker is
+// open are logged at debug: its opening was logged already.
+func EmbedderLogLevel(err error) slog.Level {
+	if errors.Is(err, httpclient.ErrOpen) {
+		return slog.LevelDebug
+	}
+	return slog.LevelWarn
+}
+
+// Hit is a hit with its chunk and item, before chunks are joined to items.
+type Hit = passage.Found
+
+// Hits returns at most plan.K hits of a query, best first, and the names of signals that failed. A
+// ranking replaces the ranking of the namespace.
+func (r *Retriever) Hits(
+	ctx context.Context, kind store.Kind, q ragctx.ContextQuery, plan index.Query, by *index.Ranking,
+) ([]Hit, []string, error) {
+	s, err := r.begin(ctx, kind, q, plan, by)
+	if isNotFound(err) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.done()
+	var last found
+	for f, err := range s.results(ctx, plan.K, maxHits) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if last = f; len(f.Hits) >= plan.K {
+			break
+		}
+	}
+	last.Hits = last.Hits[:min(plan.K, len(last.Hits))]
+	hits, err := passage.Resolve(ctx, s.Store, s.request(last.Result))
+	return hits, last.Degraded, err
+}
+
+// Bounds on the hits examined for one that has the phrases of a query, at first and at most: texts
+// with all words of a phrase mostly contain the phrase.
+const (
+	minPhraseHits = 16
+	maxPhraseHits = 4096
+)
+
+// HasPhrases reports whether a text of a kind in scope has all phrases of the plan.
+func (r *Retriever) HasPhrases(
+	ctx context.Context, kind store.Kind, q ragctx.ContextQuery, plan index.Query,
+) (bool, error) {
+	s, err := r.begin(ctx, kind, q, plan, nil)
+	if isNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer s.done()
+	for f, err := range s.results(ctx, minPhraseHits, maxPhraseHits) {
+		if err != nil {
+			return false, err
+		}
+		held, err := passage.Resolve(ctx, s.Store, s.request(f.Result))
+		if err != nil || len(held) > 0 {
+			return len(held) > 0, err
+		}
+	}
+	return false, nil
+}
