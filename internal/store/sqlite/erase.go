@@ -78,7 +78,8 @@ func (s *Store) EraseDocument(ctx context.Context, ns int64, id string, when ...
 
 // EraseMemory implements [store.Erasures].
 func (s *Store) EraseMemory(ctx context.Context, ns int64, id, user string, anyUser bool, when ...store.Condition) (store.Erased, error) {
-	return s.erase(ctx, erasureScope{Namespace: ns, Kind: store.KindMemories, Key: &id, Turns: true}, func(ctx context.Context, tx *sql.Tx) error {
+	sc := erasureScope{Namespace: ns, Kind: store.KindMemories, Key: &id, Turns: true}
+	return s.erase(ctx, sc, func(ctx context.Context, tx *sql.Tx) error {
 		if !anyUser {
 			if err := checkOwner(ctx, tx, ns, id, user); err != nil {
 				return err
@@ -159,7 +160,8 @@ func (s *Store) recordErasure(
 		if err != nil {
 			return err
 		}
-		if err := tx.QueryRowContext(ctx, `INSERT INTO erasures (scope) VALUES (?) RETURNING id`, string(text)).Scan(&e.Pending); err != nil {
+		err = tx.QueryRowContext(ctx, `INSERT INTO erasures (scope) VALUES (?) RETURNING id`, string(text)).Scan(&e.Pending)
+		if err != nil {
 			return err
 		}
 		if sc.Whole == "" {

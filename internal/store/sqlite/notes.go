@@ -68,7 +68,8 @@ func (c *conversation) replaceReflected(ctx context.Context, one stage.Note) (pl
 	}
 	var places []int64
 	var notes []stage.Note
-	rows, err := c.tx.QueryContext(ctx, `SELECT n, note FROM session_notes WHERE session = ? ORDER BY n`, c.id) //nolint:sqlclosecheck // scan closes it
+	const query = `SELECT n, note FROM session_notes WHERE session = ? ORDER BY n`
+	rows, err := c.tx.QueryContext(ctx, query, c.id) //nolint:sqlclosecheck // scan closes it
 	if err != nil {
 		return place, err
 	}

@@ -146,7 +146,8 @@ func (s *Store) writeSessions(ctx context.Context, p priority, ns int64, fn func
 
 // update updates the row of a changed session.
 func (c *conversation) update(ctx context.Context, now time.Time) error {
-	_, err := c.tx.ExecContext(ctx, `UPDATE sessions SET version = version + 1, updated = ?, leaf = ?, messages = ?, bytes = ? WHERE id = ?`,
+	_, err := c.tx.ExecContext(ctx, `UPDATE sessions
+		SET version = version + 1, updated = ?, leaf = ?, messages = ?, bytes = ? WHERE id = ?`,
 		now.UnixNano(), c.leaf, c.size.Messages, c.size.Bytes, c.id)
 	return err
 }

@@ -94,12 +94,14 @@ func (c *conversation) info(ctx context.Context) (out session.Info, err error) {
 	var created, parameters string
 	var updated int64
 	err = c.tx.QueryRowContext(ctx, `SELECT name, created, updated, parameters, (`+sessionLeaves+`),
-			(SELECT count(*) FROM session_messages WHERE session = ?1 AND label <> ''), (SELECT count(*) FROM session_compactions WHERE session = ?1)
+			(SELECT count(*) FROM session_messages WHERE session = ?1 AND label <> ''),
+			(SELECT count(*) FROM session_compactions WHERE session = ?1)
 		FROM sessions WHERE id = ?1`, c.id).Scan(&out.ID, &created, &updated, &parameters, &out.Branches, &out.Labels, &out.Compactions)
 	if err != nil {
 		return out, err
 	}
-	out.CreatedAt, out.UpdatedAt, out.Leaf, out.Parameters = parseTime(created), time.Unix(0, updated).UTC(), c.leaf, decodeValues(parameters)
+	out.CreatedAt, out.UpdatedAt = parseTime(created), time.Unix(0, updated).UTC()
+	out.Leaf, out.Parameters = c.leaf, decodeValues(parameters)
 	out.Version, out.Messages, out.Bytes = c.currentVersion(), c.size.Messages, c.size.Bytes
 	rows, err := c.tx.QueryContext(ctx, sessionCounts, c.id)
 	if err != nil {

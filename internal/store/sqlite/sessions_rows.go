@@ -68,7 +68,8 @@ func (c *conversation) insertSection(ctx context.Context, section string) (isNew
 
 // insertMessages writes messages.
 func (c *conversation) insertMessages(ctx context.Context, messages []newMessage) error {
-	stmt, err := c.tx.PrepareContext(ctx, `INSERT INTO session_messages (session, id, parent, section, label, data) VALUES (?, ?, ?, ?, ?, ?)`)
+	stmt, err := c.tx.PrepareContext(ctx, `INSERT INTO session_messages
+		(session, id, parent, section, label, data) VALUES (?, ?, ?, ?, ?, ?)`)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,8 @@ func (c *conversation) insertMessages(ctx context.Context, messages []newMessage
 
 // insertCompaction writes a compaction.
 func (c *conversation) insertCompaction(ctx context.Context, one session.Compaction) error {
-	_, err := c.tx.ExecContext(ctx, `INSERT INTO session_compactions (session, id, created, "from", "to", record) VALUES (?, ?, ?, ?, ?, ?)`,
+	_, err := c.tx.ExecContext(ctx, `INSERT INTO session_compactions
+		(session, id, created, "from", "to", record) VALUES (?, ?, ?, ?, ?, ?)`,
 		c.id, one.ID, formatTime(one.CreatedAt), one.From, one.To, string(one.Record))
 	return err
 }
