@@ -2,7 +2,6 @@ package vector
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -374,7 +373,8 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: New = %v, %v; want ErrInvalid", name, ix, err)
 		}
 	}
-	if ix, err := New(Options{Dimensions: 4, Graph: kindFlat}); err != nil || fmt.Sprintf("%T", ix) != "*vector.Flat" {
+	ix, err := New(Options{Dimensions: 4, Graph: kindFlat})
+	if _, ok := ix.(*flat); !ok || err != nil {
 		t.Errorf("New without a directory = %T, %v", ix, err)
 	}
 }
