@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,7 +151,7 @@ type dialogueBench struct {
 	t     *testing.T
 	eng   *engine.Engine
 	dir   string
-	now   time.Time
+	now   atomic.Pointer[time.Time]
 	log   lockedBuffer
 	seen  lockedBuffer // events
 	score map[string]*dialogueScore
@@ -233,7 +234,7 @@ func TestMemoryDialogues(t *testing.T) {
 	slices.SortStableFunc(steps, func(x, y step) int { return x.at.Compare(y.at) })
 	b.open(steps[0].at)
 	for _, s := range steps {
-		b.now = s.at
+		b.now.Store(&s.at)
 		if s.turn >= 0 {
 			b.complete(s.run, s.turn)
 		} else {
@@ -249,7 +250,7 @@ func TestMemoryDialogues(t *testing.T) {
 
 // open opens the engine, and collects its events until it is closed.
 func (b *dialogueBench) open(at time.Time) {
-	b.now = at
+	b.now.Store(&at)
 	var mu sync.Mutex
 	last := at
 	var err error
@@ -258,8 +259,8 @@ func (b *dialogueBench) open(at time.Time) {
 		Now: func() time.Time { // strictly increasing, so that changes have an order
 			mu.Lock()
 			defer mu.Unlock()
-			if last = last.Add(time.Microsecond); last.Before(b.now) {
-				last = b.now
+			if last = last.Add(time.Microsecond); last.Before(*b.now.Load()) {
+				last = *b.now.Load()
 			}
 			return last
 		},
