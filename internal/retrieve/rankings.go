@@ -16,7 +16,7 @@ type Rankings struct {
 	store   store.Settings
 	loading sync.Mutex // held during store access; locked before mu
 
-	mu     sync.Mutex // guards of; every search locks it, so it is held only for a map access
+	mu     sync.Mutex // guards cached; every search locks it, so it is held only for a map access
 	cached map[store.Collection]index.Ranking
 
 	version atomic.Uint64 // number of calls of Set

@@ -2,8 +2,8 @@
 // small contracts per domain. Package sqlite implements them.
 //
 // All contracts have these rules:
-//   - A write that has returned without error survives kill -9 and power loss. One that has failed has stored
-//     nothing; one whose context has ended may have been stored all the same.
+//   - A write that has returned without error survives kill -9 and power loss. A failed
+//     write has stored nothing. If its context ended, the write may still have been stored.
 //   - Each read sees one consistent state. Methods may be called at the same time.
 //   - Indexes are caches that follow the database through its sequence of changes (see [Changes]). A write of
 //     items returns the change that they must reach, mostly called seq.

@@ -13,8 +13,10 @@ func needsVersion(c store.Condition) bool { return c.Revisions != nil || c.None 
 // checkAll checks conditions against the current version of an item, nil for a missing item.
 func checkAll(all []store.Condition, noun, id string, is *current) error {
 	for _, c := range all {
-		err := c.CheckMissing(noun, id)
-		if is != nil {
+		var err error
+		if is == nil {
+			err = c.CheckMissing(noun, id)
+		} else {
 			err = c.Check(noun, id, is.version, is.recorded)
 		}
 		if err != nil {
