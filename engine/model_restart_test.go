@@ -22,10 +22,11 @@ type saved struct {
 	world  *world
 	uses   map[string]int
 	active int // the last spaces of world
+	taken  int // the operation that saved it
 }
 
 func (m *machine) save() *saved {
-	return &saved{world: m.world.clone(), uses: maps.Clone(m.uses), active: len(m.active)}
+	return &saved{world: m.world.clone(), uses: maps.Clone(m.uses), active: len(m.active), taken: m.done}
 }
 
 // goBack makes a saved state the present one.
@@ -283,6 +284,9 @@ func (m *machine) snapshot() {
 		m.Fatal(err)
 	}
 	m.goBack(m.snap)
+	if m.saved != nil && m.saved.taken > m.snap.taken {
+		m.saved = nil // the restore ended its history, so that it would not be an older copy
+	}
 	m.drop(m.snap.path)
 	m.snap = nil
 	m.open()
