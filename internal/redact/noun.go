@@ -27,13 +27,15 @@ const (
 	authorization
 	cookie
 	session
-	login // a name and a password
+	login  // a name and a password
+	signIn // a verb of logging in
+	answer // to a security question, or a code word
 )
 
 var kindOf = map[class]string{
 	password: Password, passphrase: Passphrase, pin: PIN, code: AccessCode, key: APIKey, token: Token, secret: Secret,
 	cardCodeWord: CardCode, ssnWord: SSN, seed: Passphrase, bearer: Token, basic: Password, authorization: Token,
-	cookie: Cookie, session: Cookie,
+	cookie: Cookie, session: Cookie, answer: Secret,
 }
 
 // endings are words for secrets that are recognized at the end of a longer word, too: DB_PASSWORD,
@@ -52,6 +54,21 @@ var endings = []struct {
 	{"wachtwoord", password},
 	{"passphrase", passphrase},
 	{"geheimzahl", pin},
+	{"geheimwort", password},
+	{"losungswort", password},
+	{"codewort", password},
+	{"codeword", password},
+	{"safeword", password},
+	{"kombination", code},
+	{"torcode", code},
+	{"türcode", code},
+	{"pincode", code},
+	{"alarmcode", code},
+	{"zugangscode", code},
+	{"geheimcode", code},
+	{"entsperrcode", code},
+	{"digicode", code},
+	{"secret_key_base", token},
 	{"token", token},
 	{"secret", secret},
 	{"apikey", key},
@@ -61,16 +78,21 @@ var endings = []struct {
 	{"schlüssel", key},
 }
 
+// phraseNames follow a word for a phrase in French and Spanish.
+var phraseNames = []string{" secrète", " de passe", " de récupération", " secreta", " de paso", " de recuperación", " de contraseña"}
+
 // parts are words for secrets that must stand alone or be the last part of an identifier: db_pass,
 // dbPass.
 var parts = map[string]class{
 	"pass": password, "pwd": password, "pw": password, "mdp": password, "senha": password, "пароль": password, "passe": password,
-	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code, "combination": code,
-	"kombination": code, "otp": code, "zugangscode": code, "türcode": code, "alarmcode": code, "sicherheitscode": code,
+	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code,
+	"puk": pin, "combination": code, "otp": code, "sicherheitscode": code,
 	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
 	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
-	"security": ssnWord, "phrase": seed, "mnemonic": seed, "bearer": bearer, "basic": basic,
+	"security": ssnWord, "phrase": seed, "frase": seed, "mnemonic": seed, "answer": answer, "antwort": answer, "réponse": answer, "respuesta": answer,
+	"word": answer, "keyword": answer, "wort": answer, "palabra": answer, "mot": answer, "bearer": bearer, "basic": basic,
 	"authorization": authorization, "cookie": cookie,
+	"in": signIn, "into": signIn, "connecte-toi": signIn, "entra": signIn, "melde": signIn, "account": login, "auth": signIn,
 	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
 	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
 	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
@@ -111,6 +133,9 @@ func (p *scanner) classify(i, j int) (c class, start, end int) {
 			if strings.HasSuffix(w, "publickeytoken") {
 				return noClass, j, j
 			}
+			if e.class == key && p.follows(i, "wlan", "wifi", "netzwerk") {
+				return password, j, j
+			}
 			return e.class, j, j
 		}
 	}
@@ -144,17 +169,23 @@ func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 		return p.qualifyCode(word, i, j)
 	case seed:
 		switch {
-		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret", "bip39", "bip-39", "wallet", "word"):
-			return seed, j
-		case p.follows(i, "pass"):
+		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret", "bip39", "bip-39", "wallet", "word", "backup", "key", "pass"):
 			return passphrase, j
 		}
+		if n := p.leads(j, phraseNames); n > 0 {
+			return passphrase, j + n
+		}
 		return noClass, j
+	case answer:
+		return p.qualifyAnswer(word, i, j)
 	case ssnWord:
 		if word == "security" && !p.follows(i, "social") {
 			return noClass, j
 		}
 	case password:
+		if word == "pass" && p.follows(i, "user/", "username/", "name/", "login/", "id/") {
+			return login, j
+		}
 		if word == "passe" && !p.follows(i, "mot de") || word == "pass" && p.follows(i, "to", "can", "you", "must", "and") {
 			return noClass, j
 		}
@@ -167,7 +198,41 @@ func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 	return c, j
 }
 
+// qualifyAnswer classifies the answer to a security question, and code words.
+func (p *scanner) qualifyAnswer(word string, i, j int) (class, int) {
+	switch word {
+	case "word":
+		if p.follows(i, "code", "safe", "secret") {
+			return password, j
+		}
+	case "palabra", "mot":
+		if n := p.leads(j, []string{" secreta", " secret"}); n > 0 && wordEndsAt(p.s, j+n) {
+			return password, j + n
+		}
+	case "keyword":
+		if near := before(p.s, i, 64); strings.Contains(near, "alarm") || strings.Contains(near, "code") || strings.Contains(near, "pin") {
+			return password, j
+		}
+	default:
+		if n := p.leads(j, []string{" secrète", " secreta", " de seguridad", " de sécurité", " auf die sicherheitsfrage", " to the security question"}); n > 0 {
+			return answer, j + n
+		}
+		near := before(p.s, i, 64)
+		if p.follows(i, "security", "secret") || strings.Contains(near, "security question") || strings.Contains(near, "secret question") ||
+			strings.Contains(near, "sicherheitsfrage") || strings.Contains(near, "pregunta de seguridad") || strings.Contains(near, "question secrète") {
+			return answer, j
+		}
+	}
+	return noClass, j
+}
+
 func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
+	if p.follows(i, "wifi", "wi-fi", "wlan", "network", "netzwerk", "wpa", "wpa2", "wpa3", "wep") {
+		return password, j
+	}
+	if n := p.leads(j, []string{" wifi", " wi-fi", " wpa", " du wifi", " del wifi"}); n > 0 && wordEndsAt(p.s, j+n) {
+		return password, j + n
+	}
 	if word == "key" {
 		if p.follows(i, keyWords...) || p.isFor(j, "api", "service", "account", "server", "cluster") {
 			return key, j
@@ -187,6 +252,8 @@ func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
 	switch {
 	case word == "code" && p.follows(i, "security"):
 		return cardCodeWord, j
+	case word == "combination":
+		return map[bool]class{true: code, false: noClass}[p.follows(i, "safe", "lock", "door", "the", "locker", "my", "vault")], j
 	case word != "code" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j, placesOfCodes...):
 		return code, j
 	}
@@ -247,7 +314,12 @@ func (p *scanner) noun(i, j int) {
 	case session:
 		p.session(start, end)
 	case login:
-		p.login(end)
+		w := strings.ToLower(p.s[start:end])
+		p.login(end, w == "wifi" || w == "wlan")
+	case signIn:
+		if w := strings.ToLower(p.s[start:end]); !strings.HasPrefix(w, "i") && w != "auth" || w == "auth" && p.follows(i, "basic") || p.follows(i, "log", "sign", "logged", "signed", "ssh") {
+			p.login(end, false)
+		}
 	default:
 		p.value(c, i, end)
 	}

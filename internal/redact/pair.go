@@ -2,112 +2,144 @@ package redact
 
 import "strings"
 
-// login redacts the password of a pair: "login: ada / hunter2", "credentials ada:hunter2". It must
-// look like a password, because many things are written in pairs.
-func (p *scanner) login(j int) {
-	s := p.s
-	at := blanks(s, j)
-	if at < len(s) && (s[at] == ':' || s[at] == '=') {
-		at = blanks(s, at+1)
-	} else if end := wordEnd(s, at); end > at && (copulas[strings.ToLower(s[at:end])] || s[at:end] == "with" || s[at:end] == "mit") {
-		at = blanks(s, end)
+// login redacts the password of a pair: "login: ada / hunter2", "the credentials are ada:hunter2". strict demands
+// a value that can only be a password, because many things are written in pairs.
+func (p *scanner) login(j int, strict bool) {
+	ph := phrase{scanner: p, c: password, after: p.proseWords(j, j+maxAfter)}
+	at := blanks(p.s, j)
+	bound := at < len(p.s) && strings.IndexByte(":=", p.s[at]) >= 0
+	for n := 0; n < min(len(ph.after), 8); n++ {
+		t := ph.after[n]
+		w := ph.word(n)
+		if (bound || strings.Contains(w, "@")) && ph.pair(n, strict) {
+			return
+		}
+		if t.ends() || !bound && t.mark == ',' {
+			return
+		}
+		bound = bound && fillers[w] || copulas[w] || t.mark == ':' || with[w]
 	}
-	if at == j {
-		return
+}
+
+// pair redacts the password of the name and password that begin at the nth word.
+func (p *phrase) pair(n int, strict bool) bool {
+	t := p.after[n]
+	name := run(p.s, t.start, nameByte)
+	if t.quoted || name == t.start || t.start > 0 && p.s[t.start-1] == '{' || digits[p.s[t.start]] || p.isWord(t.w) || compounds[t.w] || methods[t.w] {
+		return false
 	}
-	name := run(s, at, nameByte)
-	sign := blanks(s, name)
-	if name == at || sign == len(s) || strings.IndexByte("/:|=", s[sign]) < 0 || strings.HasPrefix(s[sign:], "://") {
-		return
+	if name < t.end && strings.IndexByte("/:|", p.s[name]) >= 0 { // ada/hunter2
+		if strings.HasPrefix(p.s[name:], "://") {
+			return false
+		}
+		return p.second(proseWord{start: name + 1, end: t.end, w: strings.ToLower(p.s[name+1 : t.end]), mark: t.mark}, strict)
 	}
-	p.strongValue(blanks(s, sign+1))
+	if n+1 >= len(p.after) {
+		return false
+	}
+	next := p.after[n+1]
+	switch {
+	case t.mark == '/' || t.mark == '-' || t.mark == '|' || t.mark == ':':
+		return p.second(next, strict)
+	case strings.Contains(t.w, "@") && n+2 < len(p.after) && (with[next.w] || conjunctions[next.w] || p.pronounCopula(n+1) > 0):
+		return p.second(p.after[n+1+max(1, p.pronounCopula(n+1))], strict)
+	case conjunctions[next.w] && n+2 < len(p.after) && p.after[n+2].closes() && n > 0 && copulas[p.word(n-1)]:
+		return p.second(p.after[n+2], strict)
+	}
+	return false
+}
+
+// isWord reports whether w is an everyday word rather than a name.
+func (p *phrase) isWord(w string) bool {
+	return adjectives[w] || articles[w] || pronouns[w] || prepositions[w] || conjunctions[w] || copulas[w] || fillers[w] || participle(w)
+}
+
+// second redacts the second word of a pair.
+func (p *phrase) second(t proseWord, strict bool) bool {
+	return p.plausible(t) && !host(t.w) && !methods[t.w] && !compounds[t.w] && (!strict || t.end-t.start >= 6 && p.strong(t)) && p.mask(t.start, t.end)
+}
+
+// host reports whether w has the form of a host name.
+func host(w string) bool {
+	at := strings.LastIndexByte(w, '.')
+	return at > 0 && len(w)-at > 2 && countDigits(w[at:]) == 0 && run(w, 0, dotted) == len(w)
 }
 
 var nameByte = setOf("a-zA-Z0-9._@+-")
 
-// strongValue redacts the value at i if it can only be a password.
-func (p *scanner) strongValue(i int) {
-	start, end, _ := p.read(password, adjacent, 0, i)
-	if start >= end || p.touched(start, end) {
-		return
-	}
-	v := p.s[start:end]
-	if len(v) >= 6 && strongPassword(v) && !placeholder(v) && !expression(v, "") && !strings.ContainsAny(v, "/=") &&
-		countDigits(v) < len(v) {
-		p.add(Password, start, end)
-	}
+// methods are ways to log in that need no password here.
+var methods = wordSet(`sso saml saml2 oauth oidc ldap google github gitlab apple facebook okta passkey 2fa mfa otp totp sudo ssh webauthn fido
+	fido2 keycloak azure entra kerberos basic digest jwt bearer cookie cookies badge fingerprint face`)
+
+// options lists the options of commands that take a password. user is whether a user name stands before it, and
+// glued whether it may stand directly after the option.
+var options = []struct {
+	command, option string
+	separator       byte // between a user name and the password, or 0
+	glued           bool
+}{
+	{"curl", "-u", ':', false},
+	{"curl", "--user", ':', false},
+	{"http", "-a", ':', false},
+	{"mysql", "-p", 0, true},
+	{"mariadb", "-p", 0, true},
+	{"sshpass", "-p", 0, true},
+	{"redis-cli", "-a", 0, false},
+	{"login", "-p", 0, false},
+	{"mongo", "-p", 0, false},
+	{"unzip", "-P", 0, false},
+	{"zip", "-P", 0, false},
+	{"7z", "-p", 0, true},
+	{"ldap", "-w", 0, false},
+	{"smbclient", "-U", '%', false},
+	{"rpcclient", "-U", '%', false},
+	{"sqlcmd", "-P", 0, false},
+	{"ipmitool", "-P", 0, false},
+	{"ftp", "-u", ',', false},
+	{"xfreerdp", "/p:", 0, true},
+	{"keytool", "-storepass", 0, false},
+	{"openssl", "-k", 0, false},
+	{"openssl", "pass:", 0, true},
 }
 
-// option redacts passwords in options of known commands: curl -u ada:hunter2, sshpass -p hunter2,
-// mysql -phunter2.
+// option redacts the password in the option at i of a known command.
 func (p *scanner) option(i int) {
 	s := p.s
-	preceding := before(s, i, 64)
-	switch at := i + 2; {
-	case s[i+1] == 'u' && strings.Contains(preceding, "curl"):
-		at = blanks(s, at)
-		if name := run(s, at, nameByte); name > at && name < len(s) && s[name] == ':' {
-			p.strongValue(name + 1)
+	line := s[max(0, i-96):i]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	for _, o := range options {
+		at := i + len(o.option)
+		if !strings.HasPrefix(s[i:], o.option) || !strings.Contains(line, o.command) || at >= len(s) {
+			continue
 		}
-	case s[i+1] == 'p' && strings.Contains(preceding, "sshpass"):
-		p.strongValue(blanks(s, at))
-	case s[i+1] == 'p' && strings.Contains(preceding, "mysql") && at < len(s) && s[at] > ' ':
-		p.strongValue(at)
-	}
-}
-
-// namedAfter redacts a value that is called a password afterwards: "use hunter2 as the password",
-// "hunter2 is my password".
-func (p *scanner) namedAfter(i int) {
-	end := i
-	for range 4 {
-		end = len(strings.TrimRight(p.s[:end], " "))
-		start := end
-		for start > 0 && end-start < 64 && p.s[start-1] > ' ' {
-			start--
+		next := blanks(s, at)
+		if next == at && !o.glued || next > at && o.glued && o.command != "sshpass" {
+			continue
 		}
-		w := p.s[start:end]
-		if start == end || end-start == 64 {
-			return
+		end := next
+		for end < len(s) && s[end] > ' ' && end-next < maxValue {
+			end++
 		}
-		if predicative[w] {
-			if from, at := p.wordBefore(start); from < at && at < start {
-				p.strongValue(p.skipAdjectives(from, at))
+		v := s[next:end]
+		start := next
+		if o.separator != 0 {
+			at := strings.IndexByte(v, o.separator)
+			if at < 1 || v[0] == '"' || v[0] == '\'' {
+				at = strings.IndexByte(v, o.separator)
+				if at < 1 {
+					return
+				}
 			}
-			return
+			start = next + at + 1
 		}
-		if strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "" {
-			return
+		if from, to, quoted := p.quotation(start); quoted {
+			start, end = from, to
+		} else {
+			end = start + cut(s[start:end], false)
 		}
-		end = start
+		if v := s[start:end]; len(v) >= 3 && !placeholder(v) && v[0] != '-' && !digitsOnly(v, 1, 4) && !p.touched(start, end) {
+			p.add(Password, start, end)
+		}
+		return
 	}
 }
-
-// wordBefore returns the bounds of the word before i.
-func (p *scanner) wordBefore(i int) (from, to int) {
-	to = len(strings.TrimRight(p.s[:i], " "))
-	from = to
-	for from > 0 && to-from < 64 && p.s[from-1] > ' ' {
-		from--
-	}
-	return from, to
-}
-
-// skipAdjectives moves back from the word at from over adjectives of a password: "hunter2! strong
-// enough as a password".
-func (p *scanner) skipAdjectives(from, to int) int {
-	for range 3 {
-		if !passwordAdjectives[strings.ToLower(p.s[from:to])] {
-			break
-		}
-		from, to = p.wordBefore(from)
-	}
-	return from
-}
-
-// passwordAdjectives holds adjectives of a good password.
-var passwordAdjectives = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena
-	suficientemente bastante assez sûr bon fort`)
-
-// predicative are the words between a password and the word for it.
-var predicative = wordSet(`as is als ist como es comme est`)

@@ -149,7 +149,7 @@ func (p *scanner) run() {
 			i += max(1, marker(p.s[i:]))
 		case c == '-' && strings.HasPrefix(p.s[i:], pemBegin):
 			i = p.pem(i)
-		case c == '-' && i+2 < len(p.s) && (p.s[i+1] == 'u' || p.s[i+1] == 'p') && i > 0 && p.s[i-1] == ' ':
+		case (c == '-' || c == '/') && i > 0 && p.s[i-1] == ' ':
 			p.option(i)
 			i++
 		case c == ':' && strings.HasPrefix(p.s[i:], "://"):
@@ -177,6 +177,9 @@ func (p *scanner) word(i, j int) int {
 	}
 	if maybeNoun(p.s[i:j]) {
 		p.noun(i, j)
+	}
+	if j-i <= maxNumeral && numerals[strings.ToLower(p.s[i:j])] {
+		return p.spelled(i, j)
 	}
 	return j
 }

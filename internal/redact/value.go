@@ -10,25 +10,60 @@ import (
 // maxValue is the longest value in bytes.
 const maxValue = 512
 
-// value redacts the text after the word for a secret text[i:j], if it can be a value.
+// value redacts the text that the word for a secret text[i:j] is bound to, if it can be a value.
 func (p *scanner) value(c class, i, j int) {
 	l, at := p.linked(i, j)
-	if c == password && l <= adjacent {
-		p.namedAfter(i)
+	if l == inProse || l <= adjacent && c == password {
+		p.prose(c, i, j, l == inProse)
 	}
-	if l == unlinked || at >= len(p.s) {
+	if l == unlinked || l == inProse || at >= len(p.s) {
 		return
 	}
-	start, end, quoted := p.read(c, l, i, at)
+	if l == assigned && chosen[c] && p.assignedPhrase(c, i, j, at) {
+		return
+	}
+	start, end, quoted := p.read(i, at)
 	if start >= end || p.touched(start, end) {
 		return
 	}
 	if _, known := knownToken(p.s, start); known > start {
 		return // found by its own shape
 	}
-	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+2)]) {
+	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+2)], p.isVariable(i)) {
 		p.add(kindOf[c], start, end)
 	}
+}
+
+// chosen holds the classes of secrets that people choose and write in sentences.
+var chosen = map[class]bool{password: true, passphrase: true, answer: true, pin: true, code: true}
+
+// assignedPhrase redacts the value of several words after "password: ". It reports whether the text is such a
+// phrase.
+func (p *scanner) assignedPhrase(c class, i, j, at int) bool {
+	if sign := len(strings.TrimRight(p.s[:at], " *")) - 1; sign < 0 || p.s[sign] != ':' {
+		return false
+	}
+	if _, _, quoted := p.quotation(at); quoted {
+		return false
+	}
+	if strings.Contains(p.s[j:at], "`") && strings.Contains(p.s[max(0, i-1):j], "_") {
+		return true // the name of a function in an explanation
+	}
+	ph := phrase{scanner: p, c: c, before: p.proseWords(p.sentenceStart(i), i), after: p.proseWords(at, at+maxAfter)}
+	if _, pass := hasPrefixFold(p.s, i, "pass:", "pass*"); !pass || p.s[i+1] == 'a' && ph.passNoun() {
+		ph.take(0, false)
+	}
+	return true
+}
+
+// isVariable reports whether the word at i is the end of the name of an environment variable: DB_PASSWORD.
+func (p *scanner) isVariable(i int) bool {
+	start := i
+	for start > 0 && i-start < maxNoun && wordByte[p.s[start-1]] {
+		start--
+	}
+	end := run(p.s, i, wordByte)
+	return end < len(p.s) && p.s[end] == '=' && strings.ToUpper(p.s[start:end]) == p.s[start:end]
 }
 
 // quotes lists the opening and closing marks around a value.
@@ -50,25 +85,13 @@ var quotes = []struct{ open, close string }{
 }
 
 // read returns the bounds of the value that begins at i.
-func (p *scanner) read(c class, l link, noun, i int) (start, end int, quoted bool) {
+func (p *scanner) read(noun, i int) (start, end int, quoted bool) {
 	s := p.s
-	for _, q := range quotes {
-		if !strings.HasPrefix(s[i:], q.open) {
-			continue
-		}
-		start = i + len(q.open)
-		line, _, _ := strings.Cut(s[start:min(len(s), start+maxValue)], "\n")
-		if n := strings.Index(line, q.close); n >= 0 {
-			trimmed := strings.TrimSpace(line[:n])
-			start += strings.Index(line[:n], trimmed)
-			return start, start + len(trimmed), true
-		}
-		i = start
-		break
+	if start, end, quoted = p.quotation(i); quoted {
+		return start, end, true
 	}
-	switch {
-	case c == seed, c == passphrase && (l == copula || l == assigned):
-		return i, i + sentence(s[i:min(len(s), i+maxValue)]), false
+	for i < len(s) && strings.IndexByte("\"'`", s[i]) >= 0 {
+		i++
 	}
 	end = i
 	for end < len(s) && end-i < maxValue && s[end] > ' ' && !strings.HasPrefix(s[end:], "\u00a0") {
@@ -78,28 +101,13 @@ func (p *scanner) read(c class, l link, noun, i int) (start, end int, quoted boo
 	return i, end, false
 }
 
-// sentence returns the length of the rest of a sentence.
-func sentence(s string) int {
-	for i := range len(s) {
-		switch s[i] {
-		case '\n', '"', ';', '`', '<', '[':
-			return len(strings.TrimRight(s[:i], " \t\r"))
-		case '.', '!', '?', ',', ')':
-			if i+1 == len(s) || s[i+1] <= ' ' {
-				return i
-			}
-		}
-	}
-	return len(strings.TrimRight(s, " \t\r"))
-}
-
 // cut returns the length of the value at the start of a run without spaces: without the sentence's
 // punctuation and the next field of a list.
 func cut(s string, query bool) int {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '`' || c == '|' && i > 0 || c == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == 'n'),
-			c == '\'' && i > 0,
+			c == '\'' && i > 0 && (wordEndsAt(s, i+1) || !alnum[s[i-1]]),
 			c == '<' && i > 0,
 			c == '[' && strings.HasPrefix(s[i:], markerStart),
 			c == '&' && (query || strings.Contains(s[i:], "=")),
@@ -122,38 +130,31 @@ func cut(s string, query bool) int {
 }
 
 // believable decides whether v is the value of a secret of class c that is connected to its name by
-// l; rest is the text after it.
-func believable(c class, l link, v string, quoted bool, rest string) bool {
-	if placeholder(v) || !quoted && expression(v, rest) {
+// l; rest is the text after it, and variable is whether the name is a variable of the environment.
+func believable(c class, l link, v string, quoted bool, rest string, variable bool) bool {
+	if placeholder(v) || !quoted && (expression(v, rest) || l == assigned && rest == " -") {
 		return false
 	}
 	switch c {
 	case pin:
-		return digitsOnly(v, 4, 12) || l == assigned && mixed(v) && len(v) >= 4 && len(v) <= 16 && !identifier(v) ||
-			l == adjacent && len(v) >= 8 && mixed(v) && strongPassword(v) && countDigits(v) >= 2
+		return digitsOnly(v, 4, 12) || l == assigned && mixed(v) && len(v) >= 4 && len(v) <= 16 && !identifier(v)
 	case code:
 		v = strings.Trim(v, "#*")
-		return digitsOnly(v, 3, 10) || l >= copula && len(v) >= 4 && len(v) <= 24 && mixed(v) && countDigits(v) >= 3 && !identifier(v)
+		return digitsOnly(v, 3, 10) || l == assigned && len(v) >= 4 && len(v) <= 24 && mixed(v) && countDigits(v) >= 3 && !identifier(v)
 	case cardCodeWord:
 		return digitsOnly(v, 3, 4)
 	case ssnWord:
 		return digitsOnly(strings.NewReplacer("-", "", " ", "").Replace(v), 9, 9)
-	case seed:
-		return seedWords(v)
-	case passphrase:
-		if quoted && strings.Count(v, " ") > 1 {
-			return true
-		}
-		return l >= copula && len(v) >= 4 && !describesSecret(v) && !lowerName(v, l, quoted)
 	case key, token, secret, authorization:
-		return l >= flag && looksRandom(v, c) || l == adjacent && c != secret && len(v) >= 20 && looksRandom(v, c)
+		return l >= flag && looksRandom(v, c) || l == adjacent && c != secret && len(v) >= 20 && looksRandom(v, c) ||
+			variable && l == assigned && len(v) >= 4 && !digitsOnly(v, 1, 12) && !identifier(v) && !predicates[v] && !lowerName(v, l, quoted)
 	default:
-		return passwordLike(l, v, quoted, rest)
+		return passwordLike(l, v, quoted, variable)
 	}
 }
 
 // passwordLike decides about passwords that people choose: words with or without digits and signs.
-func passwordLike(l link, v string, quoted bool, rest string) bool {
+func passwordLike(l link, v string, quoted, variable bool) bool {
 	if len(v) < 3 || utf8.RuneCountInString(v) > 128 {
 		return false
 	}
@@ -162,7 +163,7 @@ func passwordLike(l link, v string, quoted bool, rest string) bool {
 	case adjacent:
 		return len(v) >= 6 && strongPassword(v) && !strings.Contains(v, "=")
 	case flag:
-		return strongPassword(v) || len(v) >= 8 && !predicate(v)
+		return strongPassword(v) || len(v) >= 6 && !predicate(v)
 	}
 	if strings.ContainsAny(v, " \t") {
 		return quoted && len(v) < 64 && !describesSecret(v)
@@ -170,10 +171,9 @@ func passwordLike(l link, v string, quoted bool, rest string) bool {
 	if strongPassword(v) || digitsOnly(v, 4, 64) {
 		return true
 	}
-	if digitsOnly(v, 1, 3) || predicate(v) || lowerName(v, l, quoted) {
-		return false
-	}
-	return len(v) >= 4 && (quoted || endsClause(rest))
+	w := strings.ToLower(v)
+	return len(v) >= 4 && !digitsOnly(v, 1, 3) && !predicates[w] && !adjectives[w] &&
+		(!lowerName(v, l, quoted) || variable && plainName(v) && !strings.ContainsAny(v, "-_."))
 }
 
 // describesSecret reports whether several words describe a secret: "never stored on disk", but not "correct
@@ -184,12 +184,6 @@ func describesSecret(v string) bool {
 		return false
 	}
 	return len(words) < 4 || slices.ContainsFunc(words[1:], predicate)
-}
-
-// endsClause reports whether a clause may end before rest: a plain word is a password only at the
-// end of its clause.
-func endsClause(rest string) bool {
-	return rest == "" || strings.IndexByte("\n\r.,;!)", rest[0]) >= 0
 }
 
 // strongPassword reports whether v cannot be a word of a language.
@@ -279,10 +273,8 @@ func plainName(v string) bool {
 // my_secret, config.password.
 func lowerName(v string, l link, quoted bool) bool {
 	w := strings.ToLower(v)
-	for _, p := range []string{"password", "passwd", "secret", "token", "credential", "passphrase", "passwort", "kennwort", "contraseña"} {
-		if strings.Contains(w, p) {
-			return true
-		}
+	if namesSecret(w) {
+		return true
 	}
 	if !plainName(v) {
 		return false
@@ -318,18 +310,6 @@ func countDigits(v string) (n int) {
 
 func digitsOnly(v string, least, most int) bool {
 	return len(v) >= least && len(v) <= most && run(v, 0, digits) == len(v)
-}
-
-// seedWords reports whether v begins with twelve or more short words in small letters, like the
-// seed of a wallet.
-func seedWords(v string) bool {
-	words := strings.Fields(v)
-	for _, w := range words {
-		if len(w) < 3 || len(w) > 8 || strings.Trim(w, "abcdefghijklmnopqrstuvwxyz") != "" {
-			return false
-		}
-	}
-	return len(words) >= 12 && len(words) <= 24
 }
 
 func uuid(v string) bool {
@@ -375,7 +355,7 @@ func expression(v, rest string) bool {
 	if strings.HasPrefix(v, "![") || strings.HasSuffix(v, "[") {
 		return true
 	}
-	if at := strings.IndexByte(v, '('); at >= 0 && (!strings.Contains(v, ")") || strings.HasSuffix(v, ")") && at > 0 && alnum[v[at-1]]) {
+	if at := strings.IndexByte(v, '('); at > 0 && alnum[v[at-1]] && plainName(v[:at]) || at >= 0 && (!strings.Contains(v, ")") || strings.HasSuffix(v, ")") && at > 0 && alnum[v[at-1]]) {
 		return true
 	}
 	if strings.HasSuffix(v, "]") && strings.Contains(v, "[") || strings.Contains(v, "->") || strings.Contains(v, "::") {

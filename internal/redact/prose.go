@@ -1,0 +1,467 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// phrase is the sentence around a word for a secret.
+type phrase struct {
+	*scanner
+	c             class
+	before, after []proseWord // the sentence before the word, and the text after it
+	mark          byte        // the sign directly after the word
+	noun          string      // the word for a secret
+	english       bool
+}
+
+// prose redacts the value that a sentence binds to the word for a secret text[i:j]: "the password for the
+// printer is …", "use … as the password". ahead is whether the value may follow the word.
+func (p *scanner) prose(c class, i, j int, ahead bool) {
+	word := strings.ToLower(p.s[i:j])
+	if word == "passe" {
+		i -= len("mot de ")
+	}
+	ph := phrase{
+		scanner: p, c: c, noun: word, english: englishNouns[word],
+		before: p.proseWords(p.sentenceStart(i), i), after: p.proseWords(j, j+maxAfter),
+	}
+	if j < len(p.s) && p.s[j] != 'n' && marksClause[p.s[j]] {
+		ph.mark = p.s[j]
+	}
+	for n := range ph.before { // the end of the window is not the end of a line
+		if ph.before[n].mark == 'n' {
+			ph.before[n].mark = 0
+		}
+	}
+	if ph.mark == 0 && compounds[ph.word(0)] || word == "pass" && !ph.passNoun() {
+		return // "password reset" is not a password
+	}
+	if ph.called() || !ahead {
+		return
+	}
+	if w, ok := hasPrefixFold(p.s, j, "'s ", "’s "); ok {
+		ph.after = p.proseWords(j+len(w), j+maxAfter)
+		ph.takeAll(0)
+	} else if !ph.adjacent() {
+		ph.bound()
+	}
+}
+
+// passNoun reports whether "pass" is short for a password: "the ski pass" is not.
+func (p *phrase) passNoun() bool {
+	if len(p.before) == 0 {
+		return true
+	}
+	t := p.before[len(p.before)-1]
+	return t.mark != 0 || t.w == "my" || owners[t.w] || with[t.w] || p.hasAccount()
+}
+
+// hasAccount reports whether a user name stands before the word: "user ada and password".
+func (p *phrase) hasAccount() bool {
+	for n, t := range p.before {
+		if strings.Contains(t.w, "@") {
+			return true
+		}
+		if !accounts[t.w] {
+			continue
+		}
+		for n++; n < len(p.before) && (with[p.before[n].w] || articles[p.before[n].w] || copulas[p.before[n].w] || p.before[n].w == "dich"); n++ {
+		}
+		if n < len(p.before) && !p.isWord(p.before[n].w) && !namesSecret(p.before[n].w) {
+			return true
+		}
+	}
+	return false
+}
+
+// word returns the nth word after the word for a secret, or "".
+func (p *phrase) word(n int) string {
+	if n < 0 || n >= len(p.after) || p.after[n].quoted {
+		return ""
+	}
+	return p.after[n].w
+}
+
+// maxPhrase is the largest number of words between a word for a secret and its value: "the password
+// for the guest network of the office is".
+const maxPhrase = 12
+
+// bound redacts the value after a copula or another binding that follows the word.
+func (p *phrase) bound() {
+	if p.mark == '?' || p.mark == '.' || p.mark == '!' || p.mark == ';' {
+		p.reply(0, p.mark == '?' && p.isFragment())
+		return
+	}
+	subject := p.mark != ',' // a copula can belong to the word
+	for n := 0; n < min(len(p.after), maxPhrase); n++ {
+		t := p.after[n]
+		starts := n > 0 && p.after[n-1].closes() || n == 0 && p.mark == ','
+		size := p.pronounCopula(n)
+		switch {
+		case size > 0 && (starts || !p.english || t.w[0] == 'c'):
+			p.take(n+size, true)
+			return
+		case n > 0 && entered[t.w] && chosen[p.c] && p.enter(p.after[n+1:]):
+			return
+		case subject && t.w == "used" && p.word(n+1) == "to" && p.word(n+2) == "be":
+			p.takeAll(n + 3)
+			return
+		case subject && copulas[t.w] && (t.w != "son" || p.word(n-1) != "de"):
+			if n+1 == len(p.after) {
+				p.ownLine(t.end)
+			} else {
+				p.takeAll(n + 1)
+			}
+			return
+		case subject && becomes[t.w] && (!p.english || t.w == "to") && p.changed(n) && n+1 < len(p.after) && !articles[p.word(n+1)]:
+			p.take(n+1, true)
+			return
+		case t.mark == ':' && (subject || p.mark == ','):
+			p.take(n+1, false)
+			return
+		case t.ends() || t.mark == ';':
+			p.reply(n+1, t.mark == '?' && p.isFragment())
+			return
+		case n == 0 && subject && !t.quoted:
+			subject = prepositions[t.w] || adverbs[t.w] || !p.english && (copulas[p.word(1)] || p.pronounCopula(1) > 0)
+		}
+		subject = subject && !conjunctions[t.w]
+	}
+}
+
+// ownLine redacts a value alone on the line after the verb that ends at i.
+func (p *phrase) ownLine(i int) {
+	for i < len(p.s) && (p.s[i] == ':' || p.s[i] == ' ') {
+		i++
+	}
+	if l, at := onItsOwnLine(p.s, i); l != unlinked {
+		start, end, quoted := p.read(0, at)
+		if start < end && believable(p.c, inProse, p.s[start:end], quoted, "", false) {
+			p.mask(start, end)
+		}
+	}
+}
+
+// takeAll redacts the value at the nth word after the word, and one that followed it: "was …, and now it is …".
+func (p *phrase) takeAll(n int) {
+	p.take(n, false)
+	for end := min(len(p.after), n+maxPhrase); n < end; n++ {
+		if !newly[p.word(n)] {
+			continue
+		}
+		at := n + 1
+		for at < end && (copulas[p.word(at)] || pronouns[p.word(at)]) {
+			at++
+		}
+		if n > 0 && (copulas[p.word(n-1)] || at > n+1) {
+			p.take(at, true)
+		}
+	}
+}
+
+// pronounCopula returns the number of words of "it's" or "es ist" at the nth word after the word, or 0.
+func (p *phrase) pronounCopula(n int) int {
+	w := strings.ReplaceAll(p.word(n), "’", "'")
+	switch {
+	case w == "it's" || w == "that's" || w == "c'est" || w == "ist's" || w == "its":
+		return 1
+	case (pronouns[w] && copulas[p.word(n+1)]) || copulas[w] && pronouns[p.word(n+1)]:
+		return 2
+	}
+	return 0
+}
+
+// changed reports whether a verb of change stands before the nth word after the word.
+func (p *phrase) changed(n int) bool {
+	is := func(t proseWord) bool { return changing[t.w] }
+	return slices.ContainsFunc(p.before, is) || slices.ContainsFunc(p.after[:n], is) ||
+		slices.ContainsFunc(p.after[n:min(len(p.after), n+4)], is)
+}
+
+// isFragment reports whether the sentence is only the word with an article: "And the wifi password?"
+func (p *phrase) isFragment() bool {
+	return len(p.before) < 5 && !slices.ContainsFunc(p.before, func(t proseWord) bool {
+		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w]
+	})
+}
+
+// reply redacts the value in the sentence after the one that has the word, which begins at the nth word:
+// "The password? It's …". Without a verb, it must be the answer to a bare question.
+func (p *phrase) reply(n int, bare bool) {
+	for n < len(p.after) && (fillers[p.word(n)] || interjections[p.word(n)]) {
+		n++
+	}
+	if size := p.pronounCopula(n); size > 0 {
+		p.take(n+size, true)
+	} else if bare {
+		p.take(n, true)
+	}
+}
+
+// enter redacts a value that is entered: "it asks for a password, so I typed …".
+func (p *phrase) enter(toks []proseWord) bool {
+	if len(toks) == 0 || !p.plausible(toks[0]) {
+		return false
+	}
+	if t := toks[0]; t.quoted || p.strong(t) || t.closes() || len(toks) > 1 && (conjunctions[toks[1].w] || prepositions[toks[1].w]) {
+		p.mask(t.start, t.end)
+		return true
+	}
+	return false
+}
+
+// adjacent redacts a value directly after the word: "user ada and password …", "PIN 4711".
+func (p *phrase) adjacent() bool {
+	if p.mark != 0 || len(p.after) == 0 {
+		return false
+	}
+	n := 0
+	for n+1 < len(p.after) && fillers[p.word(n)] && p.after[n].mark == 0 {
+		n++
+	}
+	t := p.after[n]
+	switch {
+	case !chosen[p.c]:
+		return n == 0 && (t.end-t.start >= 20 && p.c != secret && p.random(t) || p.c == cardCodeWord && p.random(t) ||
+			p.c == secret && p.hasAccount() && p.expectsValue(t) && p.plausible(t) && p.maskWord(t))
+	case p.c == pin || p.c == code:
+		return p.numeric(p.after[n:])
+	}
+	if from := p.word(0); (from == "from" || from == "von" || from == "de") && p.changed(0) && becomes[p.word(2)] && len(p.after) > 3 &&
+		p.plausible(p.after[1]) && p.plausible(p.after[3]) {
+		p.mask(p.after[1].start, p.after[1].end)
+		p.mask(p.after[3].start, p.after[3].end)
+		return true
+	}
+	if !p.plausible(t) || compounds[t.w] {
+		return false
+	}
+	if t.quoted && n == 0 || p.strong(t) && t.end-t.start >= 6 && !strings.Contains(p.s[t.start:t.end], "=") || p.expectsValue(t) &&
+		!copulas[t.w] && !copulas[p.word(n+1)] {
+		p.mask(t.start, t.end)
+		return true
+	}
+	return false
+}
+
+// expectsValue reports whether the words before the word lead to the value t after it: "with the password",
+// "user ada and password", "they gave me the password".
+func (p *phrase) expectsValue(t proseWord) bool {
+	if ending(t.w, "tion", "sion", "ment", "ance", "ness", "ity") || strings.ContainsAny(t.w, "'’") {
+		return false
+	}
+	n := len(p.before)
+	for n > 0 && (articles[p.before[n-1].w] || adjectives[p.before[n-1].w] || owners[p.before[n-1].w]) && p.before[n-1].mark == 0 {
+		n--
+	}
+	if n == 0 {
+		return false
+	}
+	last := p.before[n-1]
+	if p.hasAccount() && (last.mark == ',' || last.mark == ';' || last.mark == 0 && (with[last.w] || conjunctions[last.w]) ||
+		n == len(p.before) && n > 1 && accounts[p.before[n-2].w]) {
+		return true
+	}
+	if n > 1 && recipients[last.w] {
+		last = p.before[n-2]
+	}
+	return p.c == password && last.mark == 0 && (with[last.w] && (n < len(p.before) || t.closes() || participle(p.word(1))) || giving[last.w] && t.closes())
+}
+
+// called redacts a value before the word: "use … as the password", "… is my password".
+func (p *phrase) called() bool {
+	if p.c != password && p.c != passphrase {
+		return false
+	}
+	n := len(p.before) - 1
+	for least := n - 4; n > 0 && n > least && !linking[p.before[n].w] && p.before[n].mark == 0; n-- {
+		if !articles[p.before[n].w] && !owners[p.before[n].w] && !predicate(p.before[n].w) {
+			break
+		}
+	}
+	switch {
+	case n < 0:
+		return false
+	case n > 0 && linking[p.before[n].w]:
+		return p.calledAs(n)
+	case n > 0 && p.isA():
+		return true
+	case n > 0 && p.before[n-1].w == "usual" && p.plausible(p.before[n]):
+		return p.maskWord(p.before[n])
+	case n >= 0 && (p.before[n].w == "it's" || p.before[n].w == "that's" || p.before[n].w == "c'est"):
+		return p.antecedent()
+	}
+	return false
+}
+
+// calledAs redacts the value before the linking word at n.
+func (p *phrase) calledAs(n int) bool {
+	link := p.before[n].w
+	at := n - 1
+	for at > 0 && p.before[at].mark == 0 && passwordAdjectives[p.before[at].w] {
+		at--
+	}
+	t := p.before[at]
+	verb := slices.IndexFunc(p.before[:n], func(t proseWord) bool { return using[t.w] || entering[t.w] })
+	if copulas[link] {
+		if pronouns[t.w] {
+			return p.antecedent()
+		}
+		if t.mark != 0 || !p.plausible(t) || at > 0 && !p.before[at-1].closes() && !conjunctions[p.before[at-1].w] && !t.quoted && !p.strong(t) {
+			return false
+		}
+		p.mask(t.start, t.end)
+		return true
+	}
+	if p.plausible(t) && t.mark == 0 && (t.quoted || p.strong(t) || verb >= 0 && (link != "de" || verb == at-1)) && verb != at {
+		p.mask(t.start, t.end)
+		return true
+	}
+	if verb >= 0 && verb+1 < n && p.plausible(p.before[verb+1]) {
+		p.mask(p.before[verb+1].start, p.before[verb+1].end)
+		return true
+	}
+	return false
+}
+
+// isA redacts the value of "is … a good password?".
+func (p *phrase) isA() bool {
+	if len(p.before) < 3 || !copulas[p.before[0].w] || !articles[p.before[2].w] || !p.plausible(p.before[1]) {
+		return false
+	}
+	p.mask(p.before[1].start, p.before[1].end)
+	return true
+}
+
+// antecedent redacts the last quotation, or what must be a password, in the sentence before: "Is "…" strong?
+// It's my password."
+func (p *phrase) antecedent() bool {
+	if len(p.before) == 0 {
+		return false
+	}
+	end := p.before[0].start
+	for _, t := range slices.Backward(p.proseWords(p.sentenceStart(end-1-min(1, end-1)), end)) {
+		if p.plausible(t) && (t.quoted || p.strong(t)) && t.end < end {
+			p.mask(t.start, t.end)
+			return true
+		}
+	}
+	return false
+}
+
+// plausible reports whether t may be a value, by itself.
+func (p *phrase) plausible(t proseWord) bool {
+	v := p.s[t.start:t.end]
+	return len(v) >= 3 && !placeholder(v) && !expression(v, "") && !predicate(t.w) && !prepositions[t.w] && !articles[t.w] && !pronouns[t.w] &&
+		!conjunctions[t.w] && !copulas[t.w] && !fillers[t.w] && !accounts[t.w] && !owners[t.w] && (!namesSecret(t.w) || countDigits(v) > 0 && !strings.HasPrefix(v, "1")) && !strings.HasSuffix(t.w, "'s") &&
+		!strings.HasSuffix(t.w, "’s") && !identifier(v) && !digitsOnly(v, 1, 3) && !numerals[t.w] &&
+		(!t.quoted || !describesSecret(v) || p.c == passphrase && strings.Count(v, " ") > 1) && !participle(t.w)
+}
+
+// random redacts t if it looks like a generated key or number of the class.
+func (p *phrase) random(t proseWord) bool {
+	end := t.start + len(strings.TrimRight(p.s[t.start:t.end], "!"))
+	return believable(p.c, assigned, p.s[t.start:end], t.quoted, "", false) && p.mask(t.start, end)
+}
+
+func (p *phrase) maskWord(t proseWord) bool { return p.mask(t.start, t.end) }
+
+func (p *phrase) strong(t proseWord) bool {
+	v := p.s[t.start:t.end]
+	return len(v) >= 5 && strongPassword(v) && countDigits(v) < len(v) && !strings.ContainsAny(v, "/=")
+}
+
+func (p *phrase) mask(start, end int) bool {
+	if start >= end || p.touched(start, end) {
+		return false
+	}
+	p.add(kindOf[p.c], start, end)
+	return true
+}
+
+// take redacts the value that begins at the nth word after the word, if it does not describe the secret instead.
+// A short value has at most four words.
+func (p *phrase) take(n int, short bool) {
+	for n+1 < len(p.after) && (fillers[p.word(n)] || becomes[p.word(n)] && n > 0 && changing[p.word(n-1)]) && (!p.after[n].closes() || p.after[n].mark == ',') {
+		n++
+	}
+	if n >= len(p.after) {
+		return
+	}
+	toks := p.after[n:]
+	first := toks[0]
+	switch {
+	case p.c == pin || p.c == code:
+		p.numeric(toks)
+	case !chosen[p.c]:
+		if !p.random(first) && p.c == secret && strings.Contains(first.w, "-") && countDigits(first.w) > 1 && p.plausible(first) {
+			p.maskWord(first)
+		}
+	case first.quoted || p.c == password && p.strong(first):
+		if p.plausible(first) {
+			p.maskWord(first)
+		}
+	default:
+		if span := p.span(toks); p.talks(span) || short && len(span) > 4 {
+			p.explained(toks)
+		} else {
+			p.mask(span[0].start, span[len(span)-1].end)
+		}
+	}
+}
+
+// span returns the words of a value: up to the end of its clause, or a word that continues the sentence.
+func (p *phrase) span(toks []proseWord) []proseWord {
+	for n, t := range toks {
+		if n > 0 && (stops[t.w] || conjunctions[t.w]) && p.c != passphrase {
+			if (t.w == "and" || t.w == "und" || t.w == "et" || t.w == "y") && n+1 < len(toks) && toks[n+1].closes() && p.plausible(toks[n+1]) {
+				return toks[:n+2]
+			}
+			return toks[:n]
+		}
+		if t.closes() && t.mark != '/' || n == maxPhrase+12 {
+			return toks[:n+1]
+		}
+	}
+	return toks
+}
+
+// talks reports whether the words describe the secret instead of giving it.
+func (p *phrase) talks(span []proseWord) bool {
+	first, rest := span[0], span[1:]
+	v := p.s[first.start:first.end]
+	content := !slices.ContainsFunc(rest, func(t proseWord) bool {
+		return predicate(t.w) || participle(t.w) || pronouns[t.w] || copulas[t.w] || namesSecret(t.w)
+	})
+	plain := content && !slices.ContainsFunc(rest, func(t proseWord) bool { return prepositions[t.w] || articles[t.w] || becomes[t.w] })
+	switch {
+	case placeholder(v) || expression(v, "") || identifier(v) || namesSecret(first.w) || strings.HasSuffix(first.w, "'s") || strings.HasSuffix(first.w, "’s"):
+		return true
+	case len(rest) > 0 && participle(rest[len(rest)-1].w), slices.ContainsFunc(rest, func(t proseWord) bool { return namesSecret(t.w) }):
+		return true
+	case p.noun == "clave" && len(rest) > 0 && ending(first.w, "ar", "er", "ir"):
+		return true // "la clave es descansar bien"
+	case p.c == answer:
+		return predicates[first.w] && !articles[first.w] || articles[first.w] && len(span) > 1 && predicate(span[1].w)
+	case p.c == passphrase && articles[first.w]:
+		return len(span) < 4 || !content
+	case adjectives[first.w] || participle(first.w) && !predicates[first.w]:
+		return len(span) < 3 || !plain
+	case digitsOnly(v, 1, 3) && len(span) < 3 || len(v) < 3 && len(span) < 2:
+		return true
+	}
+	return predicate(first.w) || prepositions[first.w] || articles[first.w] || pronouns[first.w] || conjunctions[first.w] || copulas[first.w] ||
+		len(rest) > 0 && (rest[0].w == "than" || rest[0].w == "als" || rest[0].w == "que")
+}
+
+// explained redacts the value after a description: "is the name of our dog, so …", "i.e. …".
+func (p *phrase) explained(toks []proseWord) {
+	for n := 1; n+1 < len(toks) && n < 16 && !toks[n-1].ends(); n++ {
+		t := toks[n+1]
+		if (namely[toks[n].w] || hence[toks[n].w] && p.strong(t)) && p.plausible(t) && t.mark != '/' {
+			p.maskWord(t)
+			return
+		}
+	}
+}
