@@ -124,7 +124,11 @@ func (q ContextQuery) Validate() error {
 		}
 	}
 	for _, f := range [...]struct{ field, value string }{
-		{"namespace", q.Namespace}, {"user_id", q.UserID}, {"agent_id", q.AgentID}, {"session_id", q.SessionID},
+		{"namespace", q.Namespace},
+		{"user_id", q.UserID},
+		{"agent_id", q.AgentID},
+		{"session_id", q.SessionID},
+		{"filter.session_id", q.Filter.SessionID},
 	} {
 		if err := ValidName(f.field, f.value); err != nil {
 			return err

@@ -102,12 +102,15 @@ type Filter struct {
 	// OccurredAfter (inclusive) and OccurredBefore (exclusive) bound the item's Occurred.
 	OccurredAfter  time.Time `json:"occurred_after,omitzero"`
 	OccurredBefore time.Time `json:"occurred_before,omitzero"`
+	// SessionID restricts memories to those of a session. Documents and procedures belong to no
+	// session, and are not restricted.
+	SessionID string `json:"session_id,omitempty"`
 }
 
 // IsZero reports whether f matches everything.
 func (f Filter) IsZero() bool {
 	return len(f.Tags) == 0 && len(f.Metadata) == 0 && len(f.Sources) == 0 &&
-		f.OccurredAfter.IsZero() && f.OccurredBefore.IsZero()
+		f.OccurredAfter.IsZero() && f.OccurredBefore.IsZero() && f.SessionID == ""
 }
 
 // Clone returns a copy that shares no memory with f.
@@ -131,7 +134,9 @@ type ContextQuery struct {
 	MaxTokens  int `json:"max_tokens"`
 
 	// Namespace isolates tenants. UserID isolates the users of a namespace; without it only items
-	// that belong to no user are visible. SessionID and AgentID narrow memories; empty means any.
+	// that belong to no user are visible. AgentID restricts memories to those of an agent; empty
+	// means any. SessionID is the conversation that asks: its own providers are queried, and times
+	// such as "last session" are counted from it. [Filter].SessionID restricts memories to a session.
 	Namespace string `json:"namespace,omitempty"`
 	UserID    string `json:"user_id,omitempty"`
 	AgentID   string `json:"agent_id,omitempty"`
@@ -214,7 +219,7 @@ func (q ContextQuery) WithMaxResults(n int) ContextQuery { q.MaxResults = n; ret
 // WithMaxTokens returns q limited to n tokens.
 func (q ContextQuery) WithMaxTokens(n int) ContextQuery { q.MaxTokens = n; return q }
 
-// WithSessionID returns q restricted to a session.
+// WithSessionID returns q as asked in a session.
 func (q ContextQuery) WithSessionID(id string) ContextQuery { q.SessionID = id; return q }
 
 // WithParam returns q with an additional provider parameter. The map of q is not modified.

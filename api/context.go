@@ -59,6 +59,7 @@ type FilterRequest struct {
 	Sources        []string          `json:"sources,omitempty" maxItems:"256" example:"[\"file:docs/*\"]"`
 	OccurredAfter  time.Time         `json:"occurred_after,omitzero" doc:"inclusive"`
 	OccurredBefore time.Time         `json:"occurred_before,omitzero" doc:"exclusive"`
+	SessionID      string            `json:"session_id,omitempty" maxLength:"512"`
 }
 
 // TransformSchema implements [huma.SchemaTransformer]. It documents the names that lower packages

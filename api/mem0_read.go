@@ -297,8 +297,9 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 	seen := make(map[string]bool)
 	for _, scope := range scopes {
 		q := ragctx.NewQuery(r.Query).WithTypes(ragctx.TypeMemory)
-		q.Namespace, q.UserID, q.AgentID, q.SessionID = namespace, scope.user, scope.agent, scope.run
+		q.Namespace, q.UserID, q.AgentID = namespace, scope.user, scope.agent
 		q.Filter, q.MaxResults, q.MinRelevance = scope.filter, limit, &r.Threshold
+		q.Filter.SessionID = scope.run
 		if r.Rerank != nil && !*r.Rerank {
 			q = q.WithParam("rerank", false)
 		}

@@ -161,7 +161,8 @@ func (w *crowd) fill(t *testing.T, f *fixture) {
 func (w *crowd) ask(t *testing.T, f *fixture) (widened int) {
 	t.Helper()
 	q := ragctx.NewQuery(w.pick("boat", "tea", "rope")).WithMaxResults(1 + w.r.IntN(3))
-	q.Namespace, q.UserID, q.AgentID, q.SessionID = w.ns, w.pick("", "ada", "eve"), w.pick("", "", "x"), w.pick("", "", "s1")
+	q.Namespace, q.UserID, q.AgentID = w.ns, w.pick("", "ada", "eve"), w.pick("", "", "x")
+	q.SessionID, q.Filter.SessionID = w.pick("", "s1"), w.pick("", "", "s1")
 	q.Now = f.clock.now().Add(time.Duration(w.r.IntN(3)) * 90 * time.Minute)
 	q.Depth = []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull}[w.r.IntN(2)]
 	if w.r.IntN(3) == 0 {
@@ -203,7 +204,7 @@ func (w *crowd) ask(t *testing.T, f *fixture) (widened int) {
 
 func (w *crowd) may(q ragctx.ContextQuery, m ragctx.Memory) bool {
 	return (m.UserID == "" || m.UserID == q.UserID) && (q.AgentID == "" || q.AgentID == m.AgentID) &&
-		(q.SessionID == "" || q.SessionID == m.SessionID) && (m.Expires.IsZero() || q.Now.Before(m.Expires)) &&
+		(q.Filter.SessionID == "" || q.Filter.SessionID == m.SessionID) && (m.Expires.IsZero() || q.Now.Before(m.Expires)) &&
 		(len(q.Filter.Tags) == 0 || slices.Contains(m.Tags, "a")) && !slices.Contains(q.Exclude, m.ID) &&
 		(q.Filter.OccurredAfter.IsZero() || !m.Occurred.Before(q.Filter.OccurredAfter))
 }

@@ -27,7 +27,7 @@ type Assembled struct {
 // same context. To pin the context across writes, keep the first answer's blocks and send their
 // token count ([assemble.Request.KeptTokens]).
 func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, error) {
-	q, counter, err := e.checkAssemble(ctx, r)
+	_, counter, err := e.checkAssemble(ctx, r)
 	if err != nil {
 		return Assembled{}, err
 	}
@@ -35,7 +35,7 @@ func (e *Engine) Assemble(ctx context.Context, r assemble.Request) (Assembled, e
 	if err != nil {
 		return Assembled{}, err
 	}
-	return e.assemble(ctx, r, plan, q.SessionID)
+	return e.assemble(ctx, r, plan)
 }
 
 // checkAssemble validates a request and returns its completed query and token counter.
@@ -51,16 +51,13 @@ func (e *core) checkAssemble(
 	return q, c, err
 }
 
-// assemble builds the model call of a validated request as planned. The providers of session of are
-// queried too.
-func (e *core) assemble(
-	ctx context.Context, r assemble.Request, plan assemble.Plan, sessionID string,
-) (_ Assembled, err error) {
+// assemble builds the model call of a validated request as planned.
+func (e *core) assemble(ctx context.Context, r assemble.Request, plan assemble.Plan) (_ Assembled, err error) {
 	out := Assembled{Messages: r.Messages}
 	if plan.Retrieve {
 		out.Query = plan.Query.Query
 		plan.Query.Now = r.Context.Now // as given by the caller; zero keeps the answer cacheable
-		if out.Context, err = e.contextForSession(ctx, plan.Query, sessionID); err != nil {
+		if out.Context, err = e.Context(ctx, plan.Query); err != nil {
 			return Assembled{}, err
 		}
 	}

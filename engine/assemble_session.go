@@ -13,8 +13,7 @@ import (
 )
 
 // SessionRequest asks for a model call of a stored conversation. The request's messages follow the
-// stored ones and are not stored. Its query runs as the session's user and sees memories of all
-// their sessions unless it names one.
+// stored ones and are not stored. Its query is asked by the session and its user.
 type SessionRequest struct {
 	assemble.Request
 
@@ -44,7 +43,7 @@ func (e Sessions) Assemble(ctx context.Context, k session.Key, r SessionRequest)
 	if err != nil {
 		return AssembledSession{}, err
 	}
-	r.Request.Context.Namespace, r.Request.Context.UserID = k.Namespace, k.User
+	r.Request.Context.Namespace, r.Request.Context.UserID, r.Request.Context.SessionID = k.Namespace, k.User, k.ID
 	q, counter, err := e.checkAssemble(ctx, r.Request)
 	if err != nil {
 		return AssembledSession{}, err
@@ -75,7 +74,7 @@ func (e Sessions) Assemble(ctx context.Context, k session.Key, r SessionRequest)
 		}
 		plan.Query.Exclude = slices.Concat(plan.Query.Exclude, ids)
 	}
-	out.Assembled, err = e.assemble(ctx, r.Request, plan, k.ID)
+	out.Assembled, err = e.assemble(ctx, r.Request, plan)
 	if err != nil {
 		return AssembledSession{}, err
 	}

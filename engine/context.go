@@ -16,24 +16,13 @@ import (
 // Context returns the context for a query: the best items of all providers, fitted into the query's
 // token budget and rendered.
 func (e *core) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
-	return e.contextForSession(ctx, q, q.SessionID)
-}
-
-// contextForSession is Context with the providers of session of, whether or not the query is limited to
-// that session.
-func (e *core) contextForSession(
-	ctx context.Context, q ragctx.ContextQuery, sessionID string,
-) (resolve.Answer, error) {
 	ctx, tr := trace.From(ctx)
-	if sessionID != "" {
-		ctx = context.WithValue(ctx, sessionContextKey{}, sessionID)
-	}
-	a, err := e.answer(ctx, q, sessionID)
+	a, err := e.answer(ctx, q)
 	e.answers.add(tr, len(a.Items), a.Degraded, err)
 	return a, err
 }
 
-func (e *core) answer(ctx context.Context, q ragctx.ContextQuery, sessionID string) (resolve.Answer, error) {
+func (e *core) answer(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
 	hasTime := !q.Now.IsZero()
 	q, err := e.check(ctx, q)
 	if err != nil {
@@ -43,9 +32,7 @@ func (e *core) answer(ctx context.Context, q ragctx.ContextQuery, sessionID stri
 		return resolve.Answer{}, err
 	}
 	defer trace.Start(ctx, trace.Engine).End()
-	asking := q
-	asking.SessionID = sessionID
-	sessionProviders, err := e.sessionProvidersFor(ctx, asking)
+	sessionProviders, err := e.sessionProvidersFor(ctx, q)
 	if err != nil {
 		return resolve.Answer{}, err
 	}

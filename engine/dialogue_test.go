@@ -118,6 +118,21 @@ func TestTimes(t *testing.T) {
 			t.Errorf("%q: %v within (read: %v, %v), want %v", c.question, ids, read, err, c.want)
 		}
 	}
+	for question, want := range map[string][]string{
+		"What did we discuss in our last session?":     {"b1"}, // the one before
+		"What did we discuss two sessions ago?":        {"a1", "a2", "a3"},
+		"What did we talk about in this session?":      {"c1"},
+		"What did we talk about in the pottery class?": nil, // any session
+	} {
+		q := queryOf(question)
+		q.SessionID = "s3"
+		if got := f.keys(q); want != nil && !slices.Equal(got, want) || want == nil && !slices.Contains(got, "a1") {
+			t.Errorf("%q asked in s3: found %v, want %v", question, got, want)
+		}
+		if q.Filter.SessionID = "s1"; want == nil && slices.ContainsFunc(f.keys(q), func(k string) bool { return k[0] != 'a' }) {
+			t.Errorf("%q within s1: found %v", question, f.keys(q))
+		}
+	}
 	if got := f.keys(queryOf("pottery class on May 20th")); len(got) < 2 || got[0] != "b1" {
 		t.Errorf("found %v, want b1 first", got)
 	}

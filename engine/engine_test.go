@@ -249,7 +249,7 @@ func TestNamespacesAndUsersAreWalls(t *testing.T) {
 		{"three", "ada", "", nil},
 	} {
 		q := query("secret")
-		q.Namespace, q.UserID, q.SessionID = c.ns, c.user, c.session
+		q.Namespace, q.UserID, q.Filter.SessionID = c.ns, c.user, c.session
 		if got := f.found(q); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: found %v", c, got)
 		}

@@ -66,21 +66,14 @@ func (e Events) Follow(ctx context.Context, f events.Filter, after uint64) iter.
 	return e.events.Follow(ctx, f, after)
 }
 
-// publish publishes an event with the request id and session of ctx.
+// publish publishes an event with the request id of ctx.
 func (e *core) publish(ctx context.Context, ev ragctx.Event) {
 	if ctx.Value(silentKey{}) != nil {
 		return
 	}
 	ev.RequestID = ragctx.RequestID(ctx)
-	if ev.SessionID == "" {
-		ev.SessionID, _ = ctx.Value(sessionContextKey{}).(string)
-	}
 	e.events.Publish(ev)
 }
-
-// sessionContextKey is the context key of the session that a query is for, if the query is not limited to it.
-// Events of the query are erased with that session.
-type sessionContextKey struct{}
 
 func (e *core) publishStored(ctx context.Context, m ragctx.Memory) {
 	e.publish(ctx, ragctx.Event{

@@ -141,7 +141,7 @@ func (e *core) explainScope(ctx context.Context, x *Explanation, q ragctx.Contex
 		return nil
 	}
 	seen, err := e.Memories().Count(ctx, q.Namespace,
-		store.MemoryFilter{UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID})
+		store.MemoryFilter{UserID: q.UserID, AgentID: q.AgentID, SessionID: q.Filter.SessionID})
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,9 @@ func (e *core) explainScope(ctx context.Context, x *Explanation, q ragctx.Contex
 	case seen == all:
 	case q.UserID == "":
 		f.Remedy, f.Fields = "send user_id: without it only memories without a user are visible", []string{"user_id"}
-	case q.SessionID != "" || q.AgentID != "":
-		f.Remedy, f.Fields = "omit session_id and agent_id: they limit memories to one session or agent", []string{"session_id", "agent_id"}
+	case q.Filter.SessionID != "" || q.AgentID != "":
+		f.Fields = []string{"filter.session_id", "agent_id"}
+		f.Remedy = "omit filter.session_id and agent_id: they limit memories to one session or agent"
 	default:
 		f.Remedy = "the others belong to other users"
 	}
@@ -254,8 +255,11 @@ type condition struct {
 }
 
 func conditionsOf(q ragctx.ContextQuery) []condition {
+	others := q.Filter
+	others.SessionID = ""
 	all := []condition{
-		{"filter", !q.Filter.IsZero(), func(q *ragctx.ContextQuery) { q.Filter = ragctx.Filter{} }},
+		{"filter.session_id", q.Filter.SessionID != "", func(q *ragctx.ContextQuery) { q.Filter.SessionID = "" }},
+		{"filter", !others.IsZero(), func(q *ragctx.ContextQuery) { q.Filter = ragctx.Filter{SessionID: q.Filter.SessionID} }},
 		{"context_types", len(q.ContextTypes) > 0, func(q *ragctx.ContextQuery) { *q = q.WithTypes() }},
 		{"as_of", !q.AsOf.IsZero(), func(q *ragctx.ContextQuery) { q.AsOf = time.Time{} }},
 		{
@@ -263,7 +267,6 @@ func conditionsOf(q ragctx.ContextQuery) []condition {
 			func(q *ragctx.ContextQuery) { q.MinRelevance = new(0.0) },
 		},
 		{"exclude", len(q.Exclude) > 0, func(q *ragctx.ContextQuery) { q.Exclude = nil }},
-		{"session_id", q.SessionID != "", func(q *ragctx.ContextQuery) { q.SessionID = "" }},
 		{"agent_id", q.AgentID != "", func(q *ragctx.ContextQuery) { q.AgentID = "" }},
 	}
 	return slices.DeleteFunc(all, func(c condition) bool { return !c.set })

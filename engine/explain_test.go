@@ -90,8 +90,8 @@ func TestExplainFindsWhatIsInTheWay(t *testing.T) {
 			q.Query, q.ContextTypes = "manes", []ragctx.ContextType{ragctx.TypeMemory}
 		}), 0, []string{"conditions"}, []string{"context_types"}},
 		"two conditions": {set(func(q *ragctx.ContextQuery) {
-			q.Query, q.SessionID, q.Filter.Tags, q.ContextTypes = "draws", "s2", []string{"none"}, []ragctx.ContextType{ragctx.TypeMemory}
-		}), 0, []string{"scope", "conditions"}, []string{"session_id", "agent_id"}},
+			q.Query, q.Filter.SessionID, q.Filter.Tags, q.ContextTypes = "draws", "s2", []string{"none"}, []ragctx.ContextType{ragctx.TypeMemory}
+		}), 0, []string{"scope", "conditions"}, []string{"filter.session_id", "agent_id"}},
 		"no user":      {set(func(q *ragctx.ContextQuery) { q.Query, q.UserID = "draws", "" }), 0, []string{"scope"}, []string{"user_id"}},
 		"budget":       {set(func(q *ragctx.ContextQuery) { q.MaxTokens = 5 }), 0, []string{"budget"}, []string{"max_tokens"}},
 		"no namespace": {set(func(q *ragctx.ContextQuery) { q.Namespace = "nowhere" }), 0, []string{"namespace"}, nil},

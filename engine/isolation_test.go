@@ -101,6 +101,7 @@ func TestScopeIsAWall(t *testing.T) {
 		q.Namespace, q.UserID = ns, user
 		q.AgentID = rapid.SampledFrom([]string{"", "planner"}).Draw(rt, "agent")
 		q.SessionID = rapid.SampledFrom([]string{"", "s0", "s1"}).Draw(rt, "session")
+		q.Filter.SessionID = rapid.SampledFrom([]string{"", "s0", "s1"}).Draw(rt, "memories of session")
 		q.Depth = rapid.SampledFrom([]ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull}).Draw(rt, "depth")
 		q.MaxResults = rapid.IntRange(1, 50).Draw(rt, "results")
 		q.Explain = rapid.Bool().Draw(rt, "explain")

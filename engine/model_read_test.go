@@ -17,8 +17,9 @@ import (
 func (m *machine) look(s *modelSpace, kind store.Kind, w *viewer, leg, text string, k int) []engine.Hit {
 	m.Helper()
 	q := ragctx.NewQuery(text)
-	q.Namespace, q.UserID, q.AgentID, q.SessionID = s.name, w.user, w.agent, w.session
+	q.Namespace, q.UserID, q.AgentID = s.name, w.user, w.agent
 	q.AsOf, q.Filter = w.asOf, w.filter
+	q.Filter.SessionID = w.session
 	var hits []engine.Hit
 	ask := func(method string) (degraded []string, err error) {
 		hits, degraded, err = m.eng.Indexes().Hits(m.Context(), q, engine.HitsOptions{Kind: kind, K: k, Ranking: index.Ranking{Method: method}})
@@ -280,8 +281,9 @@ func (m *machine) ask() {
 		}
 	}
 	m.note("ask %s %q for %v", s.name, q.Query, w)
-	q.Namespace, q.UserID, q.AgentID, q.SessionID = s.name, w.user, w.agent, w.session
+	q.Namespace, q.UserID, q.AgentID = s.name, w.user, w.agent
 	q.AsOf, q.Filter = w.asOf, w.filter
+	q.Filter.SessionID = w.session
 	var ids []string
 	m.whole(func() ([]string, error) {
 		a, err := m.eng.Context(m.Context(), q)

@@ -24,7 +24,7 @@ const maxPinned = 200
 // procedures, pinned memories, and profile memories, each by descending importance. Their places in
 // the block put procedures first and the latest writes last, so that new items change only its end.
 //
-// The session does not limit them: a user's statements in one session hold in all.
+// The asking session does not limit them: a user's statements in one session hold in all.
 func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Pinned, error) {
 	var found []pinnedItem
 	if q.Wants(ragctx.TypeMemory) {

@@ -360,14 +360,17 @@ func TestTimesAgainstModel(t *testing.T) {
 		w := drawWorld(t)
 		w.feed(t, h)
 		q := drawQuery(t)
-		question := rapid.SampledFrom([]string{"session 1", "last session", "yesterday", "last week", "the last two sessions", "January 2nd"}).Draw(t, "time")
+		question := rapid.SampledFrom([]string{"session 1", "last session", "this session", "yesterday", "last week", "the last two sessions", "January 2nd"}).Draw(t, "time")
 		reading, ok := timeexpr.Read(question, q.Now)
 		if !ok {
 			t.Fatalf("%q is not read", question)
 		}
 		q.Time = &index.Time{Reading: reading, List: true}
+		q.Session = rapid.SampledFrom([]string{"", "s1", "s2"}).Draw(t, "asked in")
 		seen := w.seen(q)
-		win := reading.Window(timeline(seen))
+		line := timeline(seen)
+		line.Current = q.Session
+		win := reading.Window(line)
 		slices.SortStableFunc(seen, func(a, b index.Chunk) int {
 			return cmp.Or(a.Item.Occurred.Compare(b.Item.Occurred), cmp.Compare(a.ID, b.ID))
 		})

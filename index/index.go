@@ -140,6 +140,8 @@ type Query struct {
 	K      int
 	Scope  Scope
 	Filter ragctx.Filter
+	// Session is the session that asks, from which Time counts sessions; "" if unknown.
+	Session string
 	// AsOf asks for the items that were current at that time; zero asks for the items that are
 	// current now. Now determines which items have expired.
 	AsOf, Now time.Time

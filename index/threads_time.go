@@ -54,7 +54,7 @@ func (h *Hybrid) timeline(q *Query, state uint64) timeexpr.Timeline {
 		}
 		noteDays(days, list, q, state)
 	})
-	out := timeexpr.Timeline{}
+	out := timeexpr.Timeline{Current: q.Session}
 	for _, s := range sessions {
 		out.Sessions = append(out.Sessions, *s)
 	}

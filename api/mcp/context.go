@@ -12,7 +12,7 @@ import (
 )
 
 type contextArguments struct {
-	memoryScope
+	searchScope
 	sized
 
 	Query        string   `json:"query" jsonschema:"the user's full question"`
@@ -137,6 +137,6 @@ func selectCorrections(all []ragctx.Correction, size int) (selected corrections)
 func query(at Scope, text string, results int) ragctx.ContextQuery {
 	return ragctx.ContextQuery{
 		Query: text, MaxResults: results, Namespace: at.Namespace, UserID: at.UserID, AgentID: at.AgentID,
-		SessionID: at.SessionID,
+		SessionID: at.SessionID, Filter: ragctx.Filter{SessionID: at.InSession},
 	}.WithDefaults()
 }

@@ -12,7 +12,7 @@ import (
 )
 
 type memorySearchArguments struct {
-	memoryScope
+	searchScope
 	sized
 	paged
 

@@ -15,6 +15,8 @@ import (
 // one.
 type Scope struct {
 	Namespace, UserID, AgentID, SessionID string
+	// InSession restricts searches to the memories of a session. A configured SessionID implies it.
+	InSession string
 }
 
 // HTTP headers that fix parts of the scope left open by [Options].
@@ -32,6 +34,7 @@ func (s *Scope) parts() []part {
 		{"user_id", UserHeader, &s.UserID},
 		{"agent_id", AgentHeader, &s.AgentID},
 		{"session_id", SessionHeader, &s.SessionID},
+		{"in_session", "", &s.InSession},
 	}
 }
 
@@ -66,6 +69,9 @@ func (s *Server) scope(ctx context.Context, h http.Header, asked Scope) (at, fix
 	}
 	if at.Namespace == "" {
 		at.Namespace = access.From(ctx).HomeNamespace()
+	}
+	if err := fix(&at.InSession, "in_session", fixed.SessionID); err != nil {
+		return at, fixed, err
 	}
 	at.UserID, err = access.From(ctx).ActAs(at.UserID)
 	return at, fixed, err
@@ -151,11 +157,24 @@ type memoryScope struct {
 	documentScope
 
 	AgentID   string `json:"agent_id,omitempty" jsonschema:"only memories of this agent"`
-	SessionID string `json:"session_id,omitempty" jsonschema:"only memories of this session"`
+	SessionID string `json:"session_id,omitempty" jsonschema:"this conversation"`
 }
 
 func (w memoryScope) requestedScope() Scope {
 	s := w.documentScope.requestedScope()
 	s.AgentID, s.SessionID = w.AgentID, w.SessionID
+	return s
+}
+
+// searchScope are the arguments of tools that search memories.
+type searchScope struct {
+	memoryScope
+
+	InSession string `json:"in_session,omitempty" jsonschema:"only memories of this session"`
+}
+
+func (w searchScope) requestedScope() Scope {
+	s := w.memoryScope.requestedScope()
+	s.InSession = w.InSession
 	return s
 }

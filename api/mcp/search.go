@@ -15,7 +15,7 @@ import (
 const mostPages = ragctx.MaxResultsLimit
 
 type searchArguments struct {
-	memoryScope
+	searchScope
 	sized
 	paged
 

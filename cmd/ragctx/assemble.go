@@ -115,7 +115,7 @@ func newAssemble(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	addSettings(flags, "server")
 	f.add(flags)
-	flags.StringVar(&f.session, "session", "", "only memories of this session among those that answer")
+	flags.StringVar(&f.session, "session", "", "session that asks: it has its own providers, and \"last session\" is counted from it")
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
 	return cmd
 }

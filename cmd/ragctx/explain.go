@@ -32,7 +32,7 @@ func newExplain(env lookupEnv) *cobra.Command {
 		Short: "Say why an answer is empty",
 		Long:  whyHelp,
 		Example: `  ragctx explain "how do I roll back a release?"
-  ragctx explain "what did we decide?" --user ada --session s-1`,
+  ragctx explain "what did we decide?" --user ada --in-session s-1`,
 		Args:              exactly(1, "one TEXT"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -65,7 +65,7 @@ func newExplain(env lookupEnv) *cobra.Command {
 
 // flagsOf are the flags for the fields of a query.
 var flagsOf = map[string]string{
-	"query": "TEXT", "user_id": "--user", "session_id": "--session", "agent_id": "--agent", "context_types": "--types", "as_of": "--as-of",
+	"query": "TEXT", "user_id": "--user", "filter.session_id": "--in-session", "agent_id": "--agent", "context_types": "--types", "as_of": "--as-of",
 	"filter": "--after and --before", "max_tokens": "--max-tokens", "min_relevance": "--min-relevance",
 }
 
@@ -73,7 +73,7 @@ var flagsOf = map[string]string{
 func inFlags(text string, fields []string) string {
 	for _, field := range fields {
 		if flag, ok := flagsOf[field]; ok {
-			text = regexp.MustCompile(`\b`+field+`\b`).ReplaceAllLiteralString(text, flag)
+			text = regexp.MustCompile(`\b`+regexp.QuoteMeta(field)+`\b`).ReplaceAllLiteralString(text, flag)
 		}
 	}
 	if rest, ok := strings.CutPrefix(text, "send "); ok && len(fields) > 0 {

@@ -190,8 +190,8 @@ func newMemorySearch(env lookupEnv) *cobra.Command {
 			}
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				q := ragctx.NewQuery(args[0]).WithTypes(ragctx.TypeMemory)
-				q.Namespace, q.UserID, q.AgentID, q.SessionID, q.MaxResults = s.Namespace, scope.user, scope.agent, scope.session, limit
-				q.Exact = exact
+				q.Namespace, q.UserID, q.AgentID, q.Filter.SessionID = s.Namespace, scope.user, scope.agent, scope.session
+				q.MaxResults, q.Exact = limit, exact
 				found, err := c.Search(ctx, q)
 				if err != nil {
 					return err

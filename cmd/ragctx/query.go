@@ -27,7 +27,8 @@ type queryFlags struct {
 	types                 []string
 	depth, preset         string
 	maxResults, maxTokens int
-	session, user, agent  string
+	user, agent           string
+	session, inSession    string
 	asOf, after, before   time.Time
 	tokenizer, format     string
 	explain, quiet        bool
@@ -60,7 +61,7 @@ system prompt should say of the marker of --spotlight goes to standard error, an
 --format json stands in the answer.`
 
 const queryExample = `  ragctx query --docs ./docs "how do I roll back a release?"
-  ragctx query "what did we decide about caching?" --types memory --session s1
+  ragctx query "what did we decide about caching?" --types memory --in-session s1
   ragctx query "what did we decide about caching?" --after 2026-05-01 --before 2026-06-01
   ragctx query "retry policy" --max-tokens 1500 --depth abstract --explain
   git log -1 --format=%B | ragctx query - --format json`
@@ -130,7 +131,7 @@ func (f *queryFlags) add(flags *pflag.FlagSet) {
 	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
 		fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
 	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
-	flags.StringVar(&f.session, "session", "", "only memories of this session")
+	addSessions(flags, &f.session, &f.inSession)
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
 	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
 	flags.Var(&f.minRelevance, "min-relevance", fmt.Sprintf("leave out what is less relevant, 0 to 1; 0 shows all "+
@@ -141,13 +142,19 @@ func (f *queryFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
 }
 
+// addSessions adds the flags of the session that asks, and of the session whose memories are searched.
+func addSessions(flags *pflag.FlagSet, asks, in *string) {
+	flags.StringVar(asks, "session", "", "session that asks: it has its own providers, and \"last session\" is counted from it")
+	flags.StringVar(in, "in-session", "", "only memories of this session")
+}
+
 // query returns the query that the flags describe.
 func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) {
 	q := ragctx.ContextQuery{
 		Query: text, Depth: ragctx.ContextDepth(strings.ToLower(f.depth)),
 		MaxResults: f.maxResults, MaxTokens: f.maxTokens, Preset: f.preset,
 		Namespace: s.Namespace, UserID: f.user, SessionID: f.session, AgentID: f.agent,
-		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before},
+		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before, SessionID: f.inSession},
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
 		Diversity: f.diversity, Exact: f.exact, Highlight: f.highlight,
 		Blocks: f.blocks, StableTokens: f.stableTokens, Spotlight: f.spotlight,

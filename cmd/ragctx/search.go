@@ -30,11 +30,12 @@ const searchExample = `  ragctx search "retry policy"
 
 // searchFlags are the flags of the command.
 type searchFlags struct {
-	types                []string
-	user, agent, session string
-	limit                int
-	exact, json          bool
-	highlight            bool
+	types              []string
+	user, agent        string
+	session, inSession string
+	limit              int
+	exact, json        bool
+	highlight          bool
 }
 
 func newSearch(env lookupEnv) *cobra.Command {
@@ -56,7 +57,7 @@ func newSearch(env lookupEnv) *cobra.Command {
 	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource")
 	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
 	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
-	flags.StringVar(&f.session, "session", "", "only memories of this session")
+	addSessions(flags, &f.session, &f.inSession)
 	countVar(flags, &f.limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
 	flags.BoolVar(&f.highlight, "highlight", true,
@@ -72,7 +73,7 @@ func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchF
 	}
 	q := ragctx.ContextQuery{
 		Query: text, Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
-		MaxResults: f.limit, Exact: f.exact, Highlight: f.highlight,
+		Filter: ragctx.Filter{SessionID: f.inSession}, MaxResults: f.limit, Exact: f.exact, Highlight: f.highlight,
 	}
 	for _, name := range f.types {
 		t, err := ragctx.ParseContextType(name)

@@ -105,7 +105,7 @@ func (r *Retriever) ListByScore(ctx context.Context, q ragctx.ContextQuery) ([]r
 		return nil, err
 	}
 	found, err := r.Store.ListMemories(ctx, ns, store.MemoryFilter{
-		UserID: q.UserID, AgentID: q.AgentID, SessionID: q.SessionID, Filter: q.Filter, Exclude: q.Exclude,
+		UserID: q.UserID, AgentID: q.AgentID, Filter: q.Filter, Exclude: q.Exclude,
 		AsOf: q.AsOf, Now: q.Now, Limit: q.MaxResults, Weights: r.Weights,
 	})
 	for i := range found {

@@ -60,7 +60,7 @@ func (r *Retriever) begin(
 	by.Apply(&plan)
 	s := &search{Retriever: r, query: q, plan: plan}
 	// A filter applies to facts, and as_of may see a fact without its turn.
-	if kind == store.KindMemories && q.Filter.IsZero() && q.AsOf.IsZero() {
+	if kind == store.KindMemories && plan.Filter.IsZero() && q.AsOf.IsZero() {
 		yes, err := r.hasFacts(ctx, ns)
 		if err != nil {
 			return nil, err

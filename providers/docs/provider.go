@@ -43,6 +43,7 @@ func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 		More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now,
 		Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
 	}
+	plan.Filter.SessionID = ""
 	if q.Params[paramTime] != false {
 		if reading, ok := timeexpr.Read(q.Query, q.Now); ok {
 			plan.Time = &index.Time{Reading: reading, Weight: r.TimeWeight}

@@ -35,11 +35,13 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text:    q.Query,
 		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
-		More:   passage.Wordings(q),
-		Scope:  index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.SessionID},
-		Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
+		More:    passage.Wordings(q),
+		Scope:   index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.Filter.SessionID},
+		Session: q.SessionID,
+		Filter:  q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
 		Fusion: o.Fusion,
 	}
+	plan.Filter.SessionID = "" // is part of the scope
 	plan.Fusion.VectorShare = cmp.Or(plan.Fusion.VectorShare, DefaultVectorShare)
 	if q.Params[ParamConversation] != false {
 		d := o.Conversation

@@ -133,8 +133,10 @@ func addScope(c *conditions, f store.MemoryFilter) {
 	if f.AgentID != "" {
 		c.and(`i.agent = ?`, f.AgentID)
 	}
-	if f.SessionID != "" {
-		c.and(`i.session = ? AND i.session <> ''`, f.SessionID) // makes the index of sessions apply
+	for _, id := range [...]string{f.SessionID, f.Filter.SessionID} {
+		if id != "" {
+			c.and(`i.session = ? AND i.session <> ''`, id) // makes the index of sessions apply
+		}
 	}
 }
 
