@@ -29,7 +29,8 @@ type IngestOptions struct {
 	// Open opens the source at a path; nil is [OpenPath].
 	Open func(path string, o IngestOptions) (Source, error)
 	// Prefix begins the ids of documents; the path inside the folder or the file's name follows. ""
-	// is the folder's name, or nothing for a file.
+	// is the folder's name, or nothing for a file, preceded by as many parent folders as tell the path
+	// from others of the namespace.
 	Prefix string
 	Walk   docs.WalkOptions
 	Tags   []string
@@ -79,6 +80,8 @@ type IngestReport struct {
 type Skipped struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
+	// Field is the option that the reason is about: "prefix" if another source has the document's id.
+	Field string `json:"field,omitempty"`
 }
 
 // Files returns the number of files that were ingested or unchanged.
@@ -97,8 +100,9 @@ func (r IngestReport) Changed() bool { return r.Created+r.Replaced+r.Deleted > 0
 func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, error) {
 	in := ingester{sink: sink, opts: o}
 	in.report.Skipped = []Skipped{}
+	opener := newSourceOpener(sink.List, o)
 	for _, path := range o.Paths {
-		root, err := o.open(path)
+		root, err := opener.open(ctx, path)
 		if err == nil {
 			err = in.ingestSource(ctx, root)
 		}

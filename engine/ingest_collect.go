@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,6 +29,7 @@ type Change struct {
 	Delete    string // id of the document to delete, if it still has this Root and Version
 	Version   int
 	Skip      string // why the file is skipped
+	SkipField string // what Skip is about, as in [Skipped]
 	Unchanged int    // number of documents of a file that need not be read
 	LeftOut   *docs.LeftOut
 }
@@ -39,8 +39,9 @@ type Change struct {
 func Collect(ctx context.Context, list ListDocuments, o IngestOptions) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		c := collector{list: list, opts: o, claimed: make(map[string]string), yield: yield}
+		opener := newSourceOpener(list, o)
 		for _, path := range o.Paths {
-			root, err := o.open(path)
+			root, err := opener.open(ctx, path)
 			if err == nil {
 				err = c.collectSource(ctx, root)
 			}
@@ -185,8 +186,8 @@ func (c *collector) document(ch *Change, root string, d *ragctx.Document, existi
 	}
 	switch {
 	case old == "" || old == root:
-	case !filepath.IsAbs(old) || !notExist(old):
-		ch.Skip, ch.Stat = sourceConflict(old).Error(), ""
+	case !rootGone(old):
+		ch.Skip, ch.SkipField, ch.Stat = sourceConflict(old).Error(), prefixField, ""
 		return
 	default:
 		ch.MovedFrom = old

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
@@ -19,7 +18,7 @@ func (in *ingester) putMoved(ctx context.Context, d ragctx.Document, root string
 	case len(found) == 0 || found[0].ID != d.ExternalID:
 		return store.Put{}, conflict
 	}
-	if old := found[0].Root; !filepath.IsAbs(old) || !notExist(old) {
+	if old := found[0].Root; !rootGone(old) {
 		return store.Put{}, sourceConflict(old)
 	}
 	old := store.FileState{ID: d.ExternalID, Root: found[0].Root, Version: found[0].Version}

@@ -165,7 +165,11 @@ func (in *ingester) document(ctx context.Context, root string, e Entry, d ragctx
 		if _, status := ragctx.CodeOf(err); status >= 500 || ctx.Err() != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
-		in.skip(path, err.Error())
+		skipped := Skipped{Path: path, Reason: err.Error()}
+		if errors.Is(err, ragctx.ErrConflict) {
+			skipped.Field = prefixField
+		}
+		in.skipped(skipped)
 		return nil
 	}
 	in.done(path, put, len(d.Text))
@@ -233,11 +237,13 @@ func (in *ingester) unchanged(path string, n int) {
 	in.progress(path)
 }
 
-func (in *ingester) skip(path, reason string) {
+func (in *ingester) skip(path, reason string) { in.skipped(Skipped{Path: path, Reason: reason}) }
+
+func (in *ingester) skipped(s Skipped) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.report.Skipped = append(in.report.Skipped, Skipped{Path: path, Reason: reason})
-	in.progress(path)
+	in.report.Skipped = append(in.report.Skipped, s)
+	in.progress(s.Path)
 }
 
 // progress calls Progress. The caller holds the lock, so calls come one at a time.

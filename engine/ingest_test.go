@@ -111,14 +111,48 @@ func TestTwoFoldersOfOneName(t *testing.T) {
 	one, two := filepath.Join(t.TempDir(), "docs"), filepath.Join(t.TempDir(), "docs")
 	write(t, one, map[string]string{"a.md": "alpha"})
 	write(t, two, map[string]string{"a.md": "beta"})
+	second := filepath.Base(filepath.Dir(two)) + "/docs/a.md" // the parent's name tells it from the first
 	f.ingest(engine.IngestOptions{Paths: []string{one}})
-	r := f.ingest(engine.IngestOptions{Paths: []string{two}})
-	if len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, "--prefix") {
+	for range 2 {
+		r := f.ingest(engine.IngestOptions{Paths: []string{two}})
+		if len(r.Skipped) != 0 || !slices.Equal(f.ids(), []string{second, "docs/a.md"}) {
+			t.Errorf("%+v, %v", r, f.ids())
+		}
+	}
+	if r := f.ingest(engine.IngestOptions{Paths: []string{one, two}}); r.Unchanged != 2 {
 		t.Errorf("%+v", r)
 	}
-	r = f.ingest(engine.IngestOptions{Paths: []string{two}, Prefix: "other"})
-	if r.Created != 1 || !slices.Equal(f.ids(), []string{"docs/a.md", "other/a.md"}) {
-		t.Errorf("%+v, %v", r, f.ids())
+	f.ingest(engine.IngestOptions{Paths: []string{one}, Prefix: "same"})
+	r := f.ingest(engine.IngestOptions{Paths: []string{two}, Prefix: "same"})
+	if len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, "--prefix") || r.Skipped[0].Field != "prefix" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestPrefixesOfOneIngest reads folders of one name in one ingest, by both ways of ingesting.
+func TestPrefixesOfOneIngest(t *testing.T) {
+	f := open(t)
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a/docs/x.md": "alpha", "b/docs/x.md": "beta", "c/b/docs/x.md": "gamma"})
+	o := engine.IngestOptions{Paths: []string{filepath.Join(dir, "a/docs"), filepath.Join(dir, "b/docs"), filepath.Join(dir, "c/b/docs")}}
+	want := []string{"b/docs/x.md", "c/b/docs/x.md", "docs/x.md"}
+	var collected []string
+	for ch, err := range engine.Collect(t.Context(), f.Documents().List, o) {
+		if err != nil || ch.Skip != "" {
+			t.Fatal(ch, err)
+		}
+		if ch.Document != nil {
+			collected = append(collected, ch.Document.ExternalID)
+		}
+	}
+	slices.Sort(collected)
+	f.ingest(o)
+	if !slices.Equal(collected, want) || !slices.Equal(f.ids(), want) {
+		t.Errorf("collected %v, ingested %v", collected, f.ids())
+	}
+	sources, err := engine.Sources(t.Context(), f.Documents().List, o)
+	if err != nil || !slices.Equal(sources, []string{"file:docs/*", "file:b/docs/*", "file:c/b/docs/*"}) {
+		t.Errorf("sources %v, %v", sources, err)
 	}
 }
 
@@ -128,11 +162,7 @@ func TestIngestOfFilesOfOneName(t *testing.T) {
 	write(t, dir, map[string]string{"x/README.md": "alpha", "y/README.md": "beta", "y/other.md": "gamma"})
 	x, y := filepath.Join(dir, "x", "README.md"), filepath.Join(dir, "y", "README.md")
 	r := f.ingest(engine.IngestOptions{Paths: []string{x, y}})
-	if r.Created != 1 || len(r.Skipped) != 1 || !strings.Contains(r.Skipped[0].Reason, x) || strings.HasPrefix(r.Skipped[0].Reason, "README") {
-		t.Errorf("%+v", r)
-	}
-	r = f.ingest(engine.IngestOptions{Paths: []string{y}, Prefix: "y"})
-	if r.Created != 1 || !slices.Equal(f.ids(), []string{"README.md", "y/README.md"}) {
+	if r.Created != 2 || !slices.Equal(f.ids(), []string{"README.md", "y/README.md"}) {
 		t.Errorf("%+v, %v", r, f.ids())
 	}
 }
@@ -143,8 +173,8 @@ func TestConflictsHaveOneReason(t *testing.T) {
 	for _, dir := range []string{one, two} {
 		write(t, dir, map[string]string{"a.md": "alpha " + dir, "b.md": "beta " + dir})
 	}
-	f.ingest(engine.IngestOptions{Paths: []string{one}})
-	r := f.ingest(engine.IngestOptions{Paths: []string{two}})
+	f.ingest(engine.IngestOptions{Paths: []string{one}, Prefix: "same"})
+	r := f.ingest(engine.IngestOptions{Paths: []string{two}, Prefix: "same"})
 	if len(r.Skipped) != 2 || r.Skipped[0].Reason != r.Skipped[1].Reason || !strings.Contains(r.Skipped[0].Reason, one) {
 		t.Errorf("%+v", r)
 	}

@@ -152,6 +152,8 @@ func (d *documentRun) process(ctx context.Context, i store.JobItem) error {
 		o.State, o.Status, o.Error = store.ItemFailed, "", publicError(err)
 		if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 			o.Field, o.Error = f.Field, f.Problem
+		} else if errors.Is(err, ragctx.ErrConflict) {
+			o.Field = prefixField
 		}
 		if _, status := ragctx.CodeOf(err); status >= 500 {
 			d.engine.opts.Logger.ErrorContext(ctx, "document of a job failed", "job", d.job.snapshot().ID, "item",

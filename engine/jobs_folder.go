@@ -225,7 +225,7 @@ func (f *folderRun) flush(ctx context.Context, skipped []Skipped) error {
 		var items []store.JobItem
 		for _, s := range skipped[f.flushed:min(len(skipped), f.flushed+queueBatchItems)] {
 			items = append(items, store.JobItem{
-				N: f.flushed + len(items) + 1, Key: s.Path, Op: store.OpPut, State: store.ItemSkipped, Error: s.Reason,
+				N: f.flushed + len(items) + 1, Key: s.Path, Op: store.OpPut, State: store.ItemSkipped, Field: s.Field, Error: s.Reason,
 			})
 		}
 		if err := f.engine.jobs.writes.AddItems(ctx, f.n, items); err != nil {

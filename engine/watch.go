@@ -83,7 +83,7 @@ func (e Documents) Sync(ctx context.Context, o IngestOptions) (IngestReport, err
 func (e *core) folderReport(ctx context.Context, j Job) (IngestReport, error) {
 	r := j.IngestReport()
 	err := EachItem(ctx, e.Jobs().Items, j.ID, store.ItemSkipped, func(i store.JobItem) {
-		r.Skipped = append(r.Skipped, Skipped{Path: i.Key, Reason: i.Error})
+		r.Skipped = append(r.Skipped, Skipped{Path: i.Key, Reason: i.Error, Field: i.Field})
 	})
 	return r, err
 }

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ragctx/ragctx/internal/store"
+)
+
+// prefixField is the [Skipped].Field of a document whose id belongs to another source.
+const prefixField = "prefix"
+
+// sourceOpener opens the sources of one ingest. Unless the options set a prefix, the ids of a path
+// begin with its folder's name, preceded by as many names of parent folders as tell it from other
+// paths of the namespace: "docs/", or "app/docs/" if another folder named docs was ingested before.
+type sourceOpener struct {
+	list ListDocuments
+	opts IngestOptions
+	by   map[string]string // the sources of this ingest by their prefix
+}
+
+func newSourceOpener(list ListDocuments, o IngestOptions) sourceOpener {
+	return sourceOpener{list, o, make(map[string]string)}
+}
+
+// open opens the source at a path of the options.
+func (o sourceOpener) open(ctx context.Context, path string) (Source, error) {
+	source, err := o.opts.open(path)
+	local, ok := source.(*localSource)
+	if err != nil || !ok || o.opts.Prefix != "" {
+		return source, err
+	}
+	local.prefix, err = o.choose(ctx, local)
+	o.by[local.Prefix()] = local.path
+	return local, err
+}
+
+// choose returns the prefix that the source's documents have, or else the shortest one that no other
+// source uses.
+func (o sourceOpener) choose(ctx context.Context, s *localSource) (string, error) {
+	candidates := s.prefixes()
+	for _, p := range candidates {
+		s.prefix = p
+		found, err := o.documents(ctx, s.Prefix(), s.path, 1)
+		if err != nil || len(found) > 0 {
+			return p, err
+		}
+	}
+	for _, p := range candidates {
+		s.prefix = p
+		if taken, err := o.taken(ctx, s); err != nil || !taken {
+			return p, err
+		}
+	}
+	return candidates[0], nil // each document reports the conflict
+}
+
+// taken reports whether another source uses the prefix of a source.
+func (o sourceOpener) taken(ctx context.Context, s *localSource) (bool, error) {
+	if by, ok := o.by[s.Prefix()]; ok && by != s.path {
+		return true, nil
+	}
+	found, err := o.documents(ctx, s.Prefix(), "", MaxPage)
+	for _, d := range found {
+		inside := s.folder || d.ID == s.Prefix() || strings.HasPrefix(d.ID, s.Prefix()+"/")
+		if inside && d.Root != "" && d.Root != s.path && !rootGone(d.Root) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
+func (o sourceOpener) documents(ctx context.Context, prefix, root string, n int) ([]store.Document, error) {
+	found, err := o.list(ctx, o.opts.Namespace, store.ListOptions{Prefix: prefix, Root: root, Limit: n})
+	if err != nil {
+		return nil, fmt.Errorf("list existing documents: %w", err)
+	}
+	return found, nil
+}
+
+// prefixes returns the possible prefixes of a source's ids, the shortest first.
+func (r *localSource) prefixes() []string {
+	at := strings.Split(strings.Trim(filepath.ToSlash(strings.TrimPrefix(r.path, filepath.VolumeName(r.path))), "/"), "/")
+	next := len(at) - 2
+	if !r.folder { // its own name is not part of the prefix
+		at = at[:len(at)-1]
+	}
+	out := []string{r.prefix}
+	for i := next; i >= 0; i-- {
+		out = append(out, strings.Join(at[i:], "/")+"/")
+	}
+	return out
+}
+
+// rootGone reports whether a source was a path of this machine that no longer exists.
+func rootGone(root string) bool { return filepath.IsAbs(root) && notExist(root) }
+
+// Sources returns patterns of the sources of all documents that the paths of an ingest have; see
+// [ragctx.Filter]. It returns nil if one of the paths is not of this machine.
+func Sources(ctx context.Context, list ListDocuments, o IngestOptions) ([]string, error) {
+	var out []string
+	opener := newSourceOpener(list, o)
+	for _, path := range o.Paths {
+		source, err := opener.open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		local, ok := source.(*localSource)
+		switch {
+		case !ok:
+			return nil, nil
+		case local.folder:
+			out = append(out, "file:"+local.Prefix()+"*")
+		default:
+			out = append(out, "file:"+local.Prefix(), "file:"+local.Prefix()+"/*")
+		}
+	}
+	return out, nil
+}
