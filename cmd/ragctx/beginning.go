@@ -28,11 +28,16 @@ func mayCreate(cmd *cobra.Command) bool {
 	return slices.Contains(creators, strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
 }
 
-// requireDataDir fails if there is no data directory yet. A directory counts as soon as a process has locked
-// it.
-func requireDataDir(dir string) error {
+// requireDataDir fails if there is no data directory yet. A directory counts as soon as a process has
+// locked it.
+func (s *settings) requireDataDir() error {
+	dir := s.Data
 	if _, err := os.Stat(filepath.Join(dir, store.DatabaseName)); !errors.Is(err, fs.ErrNotExist) || engine.OwnerOf(dir).PID != 0 {
 		return nil
+	}
+	if s.origin["data"] == fromProject {
+		return fmt.Errorf("this project has no data directory %s; 'ragctx ingest' and 'ragctx serve' make one, --global uses %s",
+			printable(dir), printable(defaultDataDir(s.env)))
 	}
 	return fmt.Errorf("there is no data directory %s; 'ragctx serve' and 'ragctx ingest' make one, --data names another", printable(dir))
 }

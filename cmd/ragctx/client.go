@@ -53,7 +53,7 @@ func (s settings) open(ctx context.Context, stderr io.Writer) (*client, error) {
 		return dial(url, o), nil
 	}
 	if !s.mayCreate {
-		if err := requireDataDir(s.Data); err != nil {
+		if err := s.requireDataDir(); err != nil {
 			return nil, err
 		}
 	}
@@ -110,6 +110,9 @@ func withLockRemedy(e *engine.LockedError) error {
 // engine opens the data directory in this process. Jobs stay paused, so that a command that does not wait
 // for them does not have to cancel them when it ends.
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*ownEngine, error) {
+	if err := errors.Join(s.checkProject(), s.makeProject(stderr)); err != nil {
+		return nil, err
+	}
 	o := engine.Options{
 		Dir: s.Data, VectorGraph: s.VectorGraph, KeepVersions: s.KeepVersions, RecallMonitor: s.gauge(), Logger: s.logger(stderr,
 			floor), PauseJobs: true,

@@ -87,7 +87,7 @@ func newIngest(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server", "allow_hosts", "fetch_rate", "poll")
-	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file or page)")
+	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file or page; parent folders come first if the name is taken)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
 	flags.Var(&f.maxSize, "max-file-size", "leave out larger files, such as 512KiB (default 8MiB, and 64MiB of what is converted)")
@@ -213,6 +213,11 @@ func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 		return fmt.Errorf("%w after %d files; what was ingested stays, and the same command goes on from there", errInterrupted, r.Files())
 	case err != nil:
 		return err
+	}
+	if i := slices.IndexFunc(r.Skipped, func(s engine.Skipped) bool { return s.Field == "prefix" }); i >= 0 {
+		return fmt.Errorf("%s: %s", r.Skipped[i].Path, r.Skipped[i].Reason)
+	}
+	switch {
 	case r.Files()+r.Deleted > 0:
 		return nil
 	case len(r.Skipped) > 0:

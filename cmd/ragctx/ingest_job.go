@@ -68,7 +68,7 @@ func (u *upload) lines(ctx context.Context) iter.Seq2[api.BulkLine, error] {
 				yield(api.BulkLine{}, err)
 				return
 			case ch.Skip != "":
-				u.report.Skipped = append(u.report.Skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip})
+				u.report.Skipped = append(u.report.Skipped, engine.Skipped{Path: ch.Path, Reason: ch.Skip, Field: ch.SkipField})
 				continue
 			case ch.LeftOut != nil:
 				u.report.LeftOut.Add(*ch.LeftOut)
@@ -138,7 +138,7 @@ func followIngest(ctx context.Context, c *client, j engine.Job, paths []string, 
 
 // skippedItem returns an item of a job that was skipped or failed.
 func skippedItem(i store.JobItem, paths []string) engine.Skipped {
-	s := engine.Skipped{Path: i.Key, Reason: i.Error}
+	s := engine.Skipped{Path: i.Key, Reason: i.Error, Field: i.Field}
 	if i.N <= len(paths) {
 		s.Path = paths[i.N-1]
 	}

@@ -91,9 +91,11 @@ type result struct {
 	code           int
 }
 
-// ragctxIn runs a command line in this process, with dir as the user's home.
+// ragctxIn runs a command line in this process, with dir as the user's home and the working
+// directory.
 func ragctxIn(ctx context.Context, t *testing.T, dir, stdin string, args ...string) result {
 	t.Helper()
+	t.Chdir(dir)
 	t.Setenv("HOME", dir)
 	t.Setenv("XDG_DATA_HOME", "")
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))

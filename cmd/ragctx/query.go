@@ -51,8 +51,9 @@ const queryHelp = `Query prints what a model should see for TEXT: the best passa
 memories, fitted into the token budget. The budget holds for the whole output,
 tags included, as the tokenizer counts it.
 
-With --docs it ingests first; what did not change since the last time costs next
-to nothing. The answer alone goes to standard output. TEXT "-" is read from
+With --docs it ingests first, and the answer comes from these files alone; those
+that did not change since the last time cost next to nothing. The answer alone goes
+to standard output. TEXT "-" is read from
 standard input.
 
 With --blocks the answer has two parts with a blank line between them: what belongs
@@ -210,7 +211,7 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 		return err
 	}
 	defer finish(c, &err)
-	if err := ingestFirst(ctx, c, stderr, env, s, f); err != nil {
+	if q.Filter.Sources, err = ingestFirst(ctx, c, stderr, env, s, f); err != nil {
 		return err
 	}
 	start := time.Now()
@@ -236,35 +237,36 @@ func runQuery(cmd *cobra.Command, env lookupEnv, f queryFlags, arg string) (err 
 	return writeAnswer(stdout, stderr, f.format, mark, a)
 }
 
-// ingestFirst ingests the files of --docs and prints the result in a line.
-func ingestFirst(ctx context.Context, c *client, stderr io.Writer, env lookupEnv, s settings, f queryFlags) error {
+// ingestFirst ingests the files of --docs, prints the result in a line, and returns their sources.
+func ingestFirst(ctx context.Context, c *client, stderr io.Writer, env lookupEnv, s settings, f queryFlags) ([]string, error) {
 	if len(f.docs) == 0 {
-		return nil
+		return nil, nil
 	}
 	s.name(f.docs)
 	sites, err := s.sites()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer sites.Close()
 	read, closeReaders, err := readers()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = closeReaders() }()
 	p := newProgress(stderr, env, f.quiet)
 	start := time.Now()
-	r, err := c.ingest(ctx, engine.IngestOptions{
+	o := engine.IngestOptions{
 		Namespace: s.Namespace, Paths: f.docs, Open: sites.Open, Extract: read, KeepEmpty: true, Progress: p.update,
-	}, p)
+	}
+	r, err := c.ingest(ctx, o, p)
 	p.end()
 	if err := outcome(ctx, r, err); err != nil {
-		return err
+		return nil, err
 	}
 	if !f.quiet {
 		fmt.Fprintf(stderr, "documents: %s in %s\n", reportText(r), seconds(time.Since(start)))
 	}
-	return nil
+	return engine.Sources(ctx, c.ListDocuments, o)
 }
 
 // reportText returns a report in a phrase.

@@ -58,6 +58,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
+	flags.Bool("global", false, "use the data directory of the user, also inside a project")
 	addSettings(flags, "data", "namespace", "offline", "log_level", "log_format")
 	for _, g := range commandGroups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})

@@ -26,6 +26,7 @@ import (
 // underscores.
 const (
 	fromDefault = "default"
+	fromProject = "project" // the working directory
 	fromFile    = "file"
 	fromEnv     = "env"
 	fromFlag    = "flag"
@@ -196,7 +197,11 @@ func load(cmd *cobra.Command, env lookupEnv) (settings, error) {
 		return s, err
 	}
 	for _, l := range []layer{
-		{fromDefault, defaults(env)}, {fromFile, file}, {fromEnv, environment(env)}, {fromFlag, changed(cmd.Flags())},
+		{fromDefault, defaults(env)},
+		{fromProject, project(cmd, env)},
+		{fromFile, file},
+		{fromEnv, environment(env)},
+		{fromFlag, changed(cmd.Flags())},
 	} {
 		if err := s.k.Load(l, nil); err != nil {
 			return s, fmt.Errorf("settings: %w", err)

@@ -89,6 +89,9 @@ func runRestore(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string)
 	if err != nil {
 		return err
 	}
+	if err := s.makeProject(cmd.ErrOrStderr()); err != nil {
+		return err
+	}
 	p := newPercent(cmd.ErrOrStderr(), "restore", f)
 	info, err := engine.Restore(cmd.Context(), file, s.Data, store.RestoreOptions{Force: f.force, Progress: p.update})
 	if err != nil {

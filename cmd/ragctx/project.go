@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx/internal/store"
+)
+
+// projectDir is the folder of a project's data. The data directory is inside it, next to a
+// .gitignore file.
+const projectDir = ".ragctx"
+
+// roots are the entries that mark the root of a project without data.
+var roots = []string{".git", ".hg", ".jj"}
+
+// projectData returns the data directory of the project at a folder, or "" outside of projects. A
+// project is the nearest folder upwards that has data, or else the nearest root of a repository. A
+// command that reads files of its own makes the working directory a project. The home directory
+// and the root of the file system are projects only if they have data.
+func projectData(at, home string, readsFiles bool) string {
+	repository := ""
+	for dir := at; ; dir = filepath.Dir(dir) {
+		parent := filepath.Dir(dir)
+		switch {
+		case isDir(filepath.Join(dir, projectDir)):
+			return filepath.Join(dir, projectDir, "data")
+		case repository == "" && dir != home && dir != parent && hasAny(dir, roots):
+			repository = dir
+		}
+		if dir == parent {
+			break
+		}
+	}
+	if repository == "" && readsFiles && at != home && at != filepath.Dir(at) {
+		repository = at
+	}
+	if repository == "" {
+		return ""
+	}
+	return filepath.Join(repository, projectDir, "data")
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func hasAny(dir string, names []string) bool {
+	for _, name := range names {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// project returns the settings that the working directory implies: the data directory of its
+// project.
+func project(cmd *cobra.Command, env lookupEnv) map[string]any {
+	at, err := os.Getwd()
+	if flag := cmd.Flags().Lookup("global"); err != nil || flag != nil && flag.Changed {
+		return nil
+	}
+	docs := cmd.Flags().Lookup("docs")
+	home, _ := env("HOME")
+	if h, ok := env("USERPROFILE"); ok && runtime.GOOS == "windows" {
+		home = h
+	}
+	dir := projectData(at, home, cmd.Name() == "ingest" || docs != nil && docs.Changed)
+	if dir == "" {
+		return nil
+	}
+	return map[string]any{"data": dir}
+}
+
+// checkProject rejects the data of a project that other users can change, as if it had come with the
+// files of a repository: it could have been written by anybody.
+func (s *settings) checkProject() error {
+	if s.origin["data"] != fromProject || runtime.GOOS == "windows" {
+		return nil
+	}
+	info, err := os.Stat(s.Data)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return fmt.Errorf("the data directory %s is open to other users, as if it had come with the files of the project; "+
+			"if it is yours, run 'chmod 700' on it, or name it with --data", printable(s.Data))
+	}
+	return nil
+}
+
+// makeProject makes the folder for the data of a project and reports it. Version control ignores the
+// folder.
+func (s *settings) makeProject(stderr io.Writer) error {
+	if s.origin["data"] != fromProject {
+		return nil
+	}
+	dir := filepath.Dir(s.Data)
+	if _, err := os.Stat(filepath.Join(s.Data, store.DatabaseName)); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	fmt.Fprintf(stderr, "the data of this project is in %s (with --global it is in %s)\n", printable(dir), printable(defaultDataDir(s.env)))
+	return nil
+}
