@@ -50,6 +50,9 @@ func TestGolden(t *testing.T) {
 				}
 				return
 			}
+			if len(ar.Files) != 2 {
+				t.Fatal("it has no result; run the test with -update and review it")
+			}
 			if diff := cmp.Diff(string(ar.Files[1].Data), got); diff != "" {
 				t.Errorf("document differs (-want +got):\n%s", diff)
 			}

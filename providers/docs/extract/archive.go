@@ -30,30 +30,6 @@ const (
 	tarBlock   = 512
 )
 
-// archiveFormats returns the formats that contain other files.
-func archiveFormats() []format {
-	return []format{
-		{
-			mime: mimeZip, aliases: []string{"application/x-zip-compressed"}, exts: []string{"zip"},
-			weakMagic: []string{"PK\x03\x04"}, expand: expandZip,
-		},
-		{mime: "application/x-tar", aliases: []string{"application/tar"}, exts: []string{"tar"}, expand: expandTar},
-		{
-			mime:    "application/gzip",
-			aliases: []string{"application/x-gzip", "application/x-gtar", "application/x-compressed-tar"},
-			exts:    []string{"gz", "tgz"}, magic: []string{"\x1f\x8b\x08"}, expand: expandGzip,
-		},
-		{
-			mime: "application/zstd", exts: []string{"zst", "tzst"},
-			magic: []string{"\x28\xb5\x2f\xfd"}, expand: expandZstd,
-		},
-		{
-			mime: "application/x-bzip2", exts: []string{"bz2", "tbz2", "tbz"},
-			magic: []string{"BZh91AY&SY"}, expand: expandBzip2,
-		},
-	}
-}
-
 // expandZip reads the members of a zip in directory order.
 func expandZip(ctx context.Context, f File, in *container) error {
 	// The zip reader allocates about 300 bytes per entry before any check.

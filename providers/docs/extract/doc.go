@@ -22,5 +22,5 @@
 // without a password are read. Pages that are only images have no text; if all pages are images,
 // the error names the remedy.
 //
-// Each format has a reader in its own file and a row in the table of formats.
+// Each format has a reader in its own file and a row in the table in formats.go.
 package extract

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"path"
-	"slices"
 	"strings"
 	"time"
 )
@@ -126,71 +124,6 @@ func (e *Error) Error() string {
 // refuse returns an [Error] without a path. Readers return it, or any other error; [Read] adds the
 // path.
 func refuse(format string, args ...any) error { return &Error{Reason: fmt.Sprintf(format, args...)} }
-
-// format describes one file format. Exactly one of read and expand is set.
-type format struct {
-	mime    string
-	aliases []string // other MIME types of the format
-	exts    []string // without dot, lower case
-	// magic lists first bytes that identify the format regardless of the name. weakMagic counts
-	// only if the name has no extension.
-	magic, weakMagic []string
-	// read converts a file to text.
-	read func(ctx context.Context, f File, o Options) (Text, error)
-	// expand passes the files inside f, and any text of f itself, to the container. It stops when a
-	// method of in returns false, and returns an error that ends the reading of the rest.
-	expand func(ctx context.Context, f File, in *container) error
-	// isolate requests a separate process if there is a [Pool], for a reader that is large,
-	// third-party, or uses memory as the file dictates.
-	isolate bool
-}
-
-func (f format) hasType(mime string) bool { return f.mime == mime || slices.Contains(f.aliases, mime) }
-
-// formats returns all formats except plain text; the first match wins.
-func formats() []format {
-	return slices.Concat(webFormats(), mailFormats(), archiveFormats(), officeFormats(), pdfFormats())
-}
-
-// formatOf finds the format of a file by its declared type, its first bytes or its extension. It
-// returns nil for plain text and unknown formats.
-func formatOf(f File) *format {
-	mime, _, _ := strings.Cut(f.MIME, ";")
-	mime = strings.ToLower(strings.TrimSpace(mime))
-	ext := extension(f.Name)
-	head := string(f.Data[:min(len(f.Data), 64)])
-	begins := func(m string) bool { return strings.HasPrefix(head, m) }
-	all := formats()
-	for _, match := range [...]func(format) bool{
-		func(x format) bool { return mime != "" && x.hasType(mime) },
-		func(x format) bool { return slices.ContainsFunc(x.magic, begins) },
-		func(x format) bool { return slices.Contains(x.exts, ext) },
-		func(x format) bool { return ext == "" && slices.ContainsFunc(x.weakMagic, begins) },
-	} {
-		i := slices.IndexFunc(all, match)
-		if i < 0 {
-			continue
-		}
-		if all[i].mime == mimeZip {
-			// a zip-based document with an archive's name
-			if k := slices.IndexFunc(all, func(x format) bool { return x.mime == zipKind(f.Data) }); k >= 0 {
-				i = k
-			}
-		}
-		return &all[i]
-	}
-	return nil
-}
-
-// extension returns the extension of a path or URL, without the dot, in lower case.
-func extension(name string) string {
-	if strings.Contains(name, "://") {
-		if i := strings.IndexAny(name, "?#"); i >= 0 {
-			name = name[:i]
-		}
-	}
-	return strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
-}
 
 // Read yields the texts of a file: one text, or several for an archive or a mail with attachments.
 // An [*Error] concerns one of them, and the others follow; any other error is the end of ctx. Read

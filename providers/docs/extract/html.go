@@ -29,18 +29,6 @@ type pageOptions struct {
 	maxText int    // maximum length of the Markdown in bytes; default [DefaultMaxText]
 }
 
-// webFormats returns the formats of web pages and notebooks.
-func webFormats() []format {
-	return []format{
-		{mime: "application/x-ipynb+json", exts: []string{"ipynb"}, read: readNotebook, isolate: true},
-		{
-			mime: "text/html", aliases: []string{"application/xhtml+xml"}, read: readHTML,
-			exts:      []string{"html", "htm", "xhtml", "xht", "shtml"},
-			weakMagic: []string{"<!DOCTYPE html", "<!doctype html", "<html", "<HTML", "<!DOCTYPE HTML"},
-		},
-	}
-}
-
 // readHTML reads a web page.
 func readHTML(ctx context.Context, f File, o Options) (Text, error) {
 	s, charset, err := decodeText(f.Data, f.MIME)

@@ -139,12 +139,3 @@ func (t *Text) noteLanguage() {
 		t.setMeta(MetaLanguage, detectLanguage(t.Text))
 	}
 }
-
-// isProse reports whether a text file is likely prose, not code or data.
-func isProse(f File) bool {
-	switch extension(f.Name) {
-	case "", "md", "markdown", "mdx", "txt", "text", "rst", "adoc", "asciidoc", "org", "tex":
-		return true
-	}
-	return strings.HasPrefix(f.MIME, "text/plain") || strings.HasPrefix(f.MIME, "text/markdown")
-}

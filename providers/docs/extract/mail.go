@@ -33,14 +33,6 @@ const (
 	maxHeaderLines = 10_000
 )
 
-// mailFormats returns the formats of mails and mailboxes.
-func mailFormats() []format {
-	return []format{
-		{mime: mimeMail, aliases: []string{"message/global"}, exts: []string{"eml"}, expand: expandMail},
-		{mime: "application/mbox", exts: []string{"mbox"}, expand: expandMbox},
-	}
-}
-
 // mailReader reads one mail.
 type mailReader struct {
 	ctx      context.Context

@@ -17,52 +17,6 @@ const (
 
 const markdownType = "text/markdown"
 
-// officeFormats returns the formats of office documents. Each file is read by its content, so a
-// wrong extension does not matter.
-func officeFormats() []format {
-	return []format{
-		{
-			mime: mimeDOCX, exts: []string{"docx", "docm", "dotx", "dotm"}, read: readOffice, isolate: true,
-			aliases: []string{
-				"application/vnd.openxmlformats-officedocument.wordprocessingml.template",
-				"application/vnd.ms-word.document.macroenabled.12", "application/vnd.ms-word.template.macroenabled.12",
-			},
-		},
-		{
-			mime: mimePPTX, exts: []string{"pptx", "pptm", "ppsx", "ppsm", "potx", "potm"},
-			read: readOffice, isolate: true,
-			aliases: []string{
-				"application/vnd.openxmlformats-officedocument.presentationml.slideshow",
-				"application/vnd.openxmlformats-officedocument.presentationml.template",
-				"application/vnd.ms-powerpoint.presentation.macroenabled.12",
-				"application/vnd.ms-powerpoint.slideshow.macroenabled.12",
-				"application/vnd.ms-powerpoint.template.macroenabled.12",
-			},
-		},
-		{
-			mime: mimeXLSX, exts: []string{"xlsx", "xlsm", "xltx", "xltm", "xlsb"}, read: readOffice, isolate: true,
-			aliases: []string{
-				"application/vnd.openxmlformats-officedocument.spreadsheetml.template",
-				"application/vnd.ms-excel.sheet.binary.macroenabled.12",
-				"application/vnd.ms-excel.sheet.macroenabled.12", "application/vnd.ms-excel.template.macroenabled.12",
-			},
-		},
-		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice, isolate: true},
-		{
-			mime: "application/vnd.oasis.opendocument.text",
-			exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice, isolate: true,
-			aliases: []string{
-				"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation",
-			},
-		},
-		{
-			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,
-			exts:    []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
-			aliases: []string{"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"},
-		},
-	}
-}
-
 // readOffice reads a package according to its main part.
 func readOffice(ctx context.Context, f File, o Options) (Text, error) {
 	if bytes.HasPrefix(f.Data, []byte(oleMagic)) {

@@ -19,14 +19,6 @@ const (
 
 const mimePDF = "application/pdf"
 
-// pdfFormats returns the PDF format.
-func pdfFormats() []format {
-	return []format{{
-		mime: mimePDF, aliases: []string{"application/x-pdf"}, exts: []string{"pdf"}, magic: []string{"%PDF-"},
-		read: readPDF, isolate: true,
-	}}
-}
-
 // pdfPage holds the lines of a page in reading order.
 type pdfPage struct {
 	height float64
