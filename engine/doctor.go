@@ -31,7 +31,7 @@ type IndexCheckup struct {
 	Kind      string `json:"kind"`
 	index.Audit
 	// VectorIndex is the state of the audited vector index.
-	VectorIndex VectorLeg `json:"leg"`
+	VectorIndex VectorIndexStatus `json:"vector_index"`
 	// Error is set if the index could not be compared with the store.
 	Error    string `json:"error,omitempty"`
 	Repaired bool   `json:"repaired" doc:"its files were deleted and are being rebuilt"`
@@ -130,7 +130,7 @@ func (e *core) auditIndex(ctx context.Context, id store.Collection, name string,
 			Progress:  func(done, total int) { o.Progress(name+" "+out.Kind, done, total) },
 			Searching: o.Searching,
 		})
-		out.VectorIndex = newVectorLeg(idx.Health())
+		out.VectorIndex = newVectorIndexStatus(idx.Health())
 		release()
 	}
 	if err != nil {

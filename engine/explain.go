@@ -17,7 +17,7 @@ import (
 
 // Finding is the result of one step of an [Explanation].
 type Finding struct {
-	Step string `json:"step" enum:"namespace,contents,scope,phrases,spelling,legs,providers,conditions,budget,match"`
+	Step string `json:"step" enum:"namespace,contents,scope,phrases,spelling,search,providers,conditions,budget,match"`
 	// Problem is set if this keeps items out of the answer.
 	Problem bool   `json:"problem" doc:"this keeps items out of the answer"`
 	Found   string `json:"found"`
@@ -216,12 +216,12 @@ func (e *core) explainIndex(
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		x.add("legs", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", signal, kind, err)
+		x.add("search", true, "see 'ragctx doctor'", "the %s search of %s failed: %v", signal, kind, err)
 	case slices.Contains(degraded, signal):
-		x.add("legs", true, "see 'ragctx status'; the index is being rebuilt, or its embedder fails",
+		x.add("search", true, "see 'ragctx status'; the index is being rebuilt, or its embedder fails",
 			"the %s search of %s did not run", signal, kind)
 	default:
-		x.add("legs", false, "", "the %s search of %s finds %d chunks (of %d at most)", signal, kind, len(hits),
+		x.add("search", false, "", "the %s search of %s finds %d chunks (of %d at most)", signal, kind, len(hits),
 			maxIndexHits)
 	}
 	return nil

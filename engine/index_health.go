@@ -44,8 +44,8 @@ func (e Metrics) VectorSearches(k store.Kind) index.Measurements {
 	return e.recallMonitors[k].Measurements()
 }
 
-// VectorLeg describes the vector index of a collection, and its searches since it was opened.
-type VectorLeg struct {
+// VectorIndexStatus describes the vector index of a collection, and its searches since it was opened.
+type VectorIndexStatus struct {
 	Graph   string      `json:"graph" doc:"the kind of vector index"`
 	State   index.State `json:"state" doc:"ready; behind while it is being filled; failed"`
 	Chunks  int         `json:"units" doc:"chunks that have a vector in it"`
@@ -60,9 +60,9 @@ type VectorLeg struct {
 	Live index.SearchReport `json:"live" doc:"searches of this index since it was opened"`
 }
 
-func newVectorLeg(v index.Health) VectorLeg {
+func newVectorIndexStatus(v index.Health) VectorIndexStatus {
 	d := v.Vector
-	return VectorLeg{
+	return VectorIndexStatus{
 		Graph: d.Kind, State: d.State, Chunks: d.Chunks, Pending: d.Pending, Bytes: d.Bytes,
 		Linked: d.Graph.Linked, Waiting: d.Graph.Waiting, Deleted: d.Graph.Deleted, GraphBytes: d.Graph.Bytes,
 		Live: v.Searches.Report(),
@@ -80,7 +80,7 @@ type VectorStatus struct {
 type IndexStatus struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind" enum:"documents,memories"`
-	VectorLeg
+	VectorIndexStatus
 }
 
 // Status describes the vector indexes of all namespaces, without searching.
@@ -98,7 +98,7 @@ func (e Indexes) Status(ctx context.Context) (VectorStatus, error) {
 		return s, err
 	}
 	for _, i := range e.Metrics().Indexes() {
-		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), newVectorLeg(i.Health)})
+		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), newVectorIndexStatus(i.Health)})
 	}
 	slices.SortFunc(s.Indexes, func(a, b IndexStatus) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind))

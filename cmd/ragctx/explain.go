@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -82,16 +81,13 @@ func inFlags(text string, fields []string) string {
 	return text
 }
 
-// stepsOf are the names of steps for people.
-var stepsOf = map[string]string{"legs": "search"}
-
 func writeExplanation(w io.Writer, x engine.Explanation) {
 	for _, f := range x.Findings {
 		mark := "ok"
 		if f.Problem {
 			mark = "NO"
 		}
-		fmt.Fprintf(w, "%s  %s: %s\n", mark, cmp.Or(stepsOf[f.Step], f.Step), printable(inFlags(f.Found, f.Fields)))
+		fmt.Fprintf(w, "%s  %s: %s\n", mark, f.Step, printable(inFlags(f.Found, f.Fields)))
 		if f.Remedy != "" {
 			fmt.Fprintf(w, "    %s\n", printable(inFlags(f.Remedy, f.Fields)))
 		}

@@ -120,14 +120,14 @@ const (
 	ReasonType         Reason = "type"          // the query does not ask for its type
 	ReasonEmpty        Reason = "empty"         // it has no content
 	ReasonNoID         Reason = "no_id"         // it has no id to cite
-	ReasonFarBehind    Reason = "far_behind"    // its relevance is far below the best: only a sentence is shown
+	ReasonFarBehind    Reason = "far_behind"    // shortened: its relevance is far below the best, so only a sentence is shown
 )
 
 // Dropped is an item that is not shown.
 type Dropped struct {
 	ID       string `json:"id"`
 	Provider string `json:"provider"`
-	Reason   Reason `json:"reason" enum:"budget,max_results,source_cap,duplicate,min_relevance,excluded,type,empty,no_id,far_behind"`
+	Reason   Reason `json:"reason" enum:"budget,max_results,source_cap,duplicate,min_relevance,excluded,type,empty,no_id"`
 	// Tokens is the size of its content, estimated if it was not counted.
 	Tokens int `json:"tokens"`
 }
