@@ -21,7 +21,7 @@ import (
 type CompactRules struct {
 	ExecutionRequest
 	Policy      string  `json:"policy,omitempty" enum:"adaptive,a3s,buffer"`
-	Strategy    string  `json:"strategy,omitempty" enum:"auto,prune,llm,extractive" default:"auto"`
+	Strategy    string  `json:"strategy,omitempty"`
 	Window      int     `json:"window,omitempty" minimum:"0" maximum:"10000000"`
 	FixedTokens int     `json:"fixed_tokens,omitempty" minimum:"0" maximum:"10000000"`
 	UsedTokens  int     `json:"used_tokens,omitempty" minimum:"0" maximum:"10000000"`
@@ -34,6 +34,7 @@ type CompactRules struct {
 
 // TransformSchema implements [huma.SchemaTransformer], also for embedding types.
 func (CompactRules) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	documentNames(s, "strategy", string(compact.Auto), compact.StrategyNames()...)
 	documentNames(s, "tokenizer", ragctx.DefaultTokenizer, tokens.Names()...)
 	return s
 }

@@ -91,8 +91,8 @@ func writeTotals(w io.Writer, there string, dropped []api.DroppedTotal, hidden [
 
 // The policies and strategies of compaction.
 var (
-	policies   = []string{string(compact.Adaptive), string(compact.A3S), string(view.PolicyBuffer)}
-	strategies = []string{string(compact.Auto), string(compact.Prune), string(compact.LLM), string(compact.Extractive)}
+	policies   = append(compact.PolicyNames(), string(view.PolicyBuffer))
+	strategies = compact.StrategyNames()
 )
 
 func newSessionsCompact(env lookupEnv) *cobra.Command {

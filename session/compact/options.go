@@ -3,6 +3,8 @@ package compact
 import (
 	"cmp"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +26,11 @@ const (
 	Prune      Strategy = "prune"      // only prune old tool outputs
 )
 
+// StrategyNames returns the names of the strategies, the default first.
+func StrategyNames() []string {
+	return []string{string(Auto), string(Prune), string(LLM), string(Extractive)}
+}
+
 // Policy decides where a conversation is cut.
 type Policy string
 
@@ -36,6 +43,9 @@ const (
 	// keeps the first 2 and the last 20 at any cost, and prunes nothing.
 	A3S Policy = "a3s"
 )
+
+// PolicyNames returns the names of the policies, the default first.
+func PolicyNames() []string { return []string{string(Adaptive), string(A3S)} }
 
 // Defaults of [Options].
 const (
@@ -106,17 +116,11 @@ func (o Options) Limit() int {
 
 // Validate returns an [ragctx.ErrInvalid] for the first invalid option.
 func (o Options) Validate() error {
-	switch o.Policy {
-	case "", Adaptive, A3S:
-	default:
-		return ragctx.Invalid("policy", "%q is unknown; use adaptive or a3s", ragctx.Clip(string(o.Policy)))
-	}
-	switch o.Strategy {
-	case "", Auto, LLM, Extractive, Prune:
-	default:
-		return ragctx.Invalid("strategy", "%q is unknown; use auto, llm, extractive or prune", ragctx.Clip(string(o.Strategy)))
-	}
 	switch {
+	case o.Policy != "" && !slices.Contains(PolicyNames(), string(o.Policy)):
+		return ragctx.Invalid("policy", "%q is unknown; use one of %s", ragctx.Clip(string(o.Policy)), strings.Join(PolicyNames(), ", "))
+	case o.Strategy != "" && !slices.Contains(StrategyNames(), string(o.Strategy)):
+		return ragctx.Invalid("strategy", "%q is unknown; use one of %s", ragctx.Clip(string(o.Strategy)), strings.Join(StrategyNames(), ", "))
 	case o.Strategy == LLM && o.Generator == nil:
 		return ragctx.Invalid("strategy",
 			"is llm, but no language model is configured; configure one (settings llm_url and llm_model), or use auto or extractive")

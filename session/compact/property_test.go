@@ -47,8 +47,8 @@ func unanswered(view []ragctx.Message) map[string]bool {
 
 func drawOptions(t *rapid.T) compact.Options {
 	o := options(compact.Options{
-		Policy:    rapid.SampledFrom([]compact.Policy{compact.Adaptive, compact.A3S}).Draw(t, "policy"),
-		Strategy:  rapid.SampledFrom([]compact.Strategy{compact.Auto, compact.LLM, compact.Extractive, compact.Prune}).Draw(t, "strategy"),
+		Policy:    compact.Policy(rapid.SampledFrom(compact.PolicyNames()).Draw(t, "policy")),
+		Strategy:  compact.Strategy(rapid.SampledFrom(compact.StrategyNames()).Draw(t, "strategy")),
 		KeepFirst: rapid.IntRange(-1, 4).Draw(t, "first"), KeepLast: rapid.IntRange(-1, 8).Draw(t, "last"),
 		Window: rapid.IntRange(1, 4000).Draw(t, "window"), MinMessages: rapid.IntRange(0, 10).Draw(t, "min"),
 	})
