@@ -18,7 +18,7 @@ type documentCursor struct {
 	After string `json:"after"`
 }
 
-// memoryCursor is a [sqlite.MemoryCursor] with the order of its list. The score is compared for
+// memoryCursor is a [store.MemoryCursor] with the order of its list. The score is compared for
 // equality; JSON preserves the float64.
 type memoryCursor struct {
 	Now   time.Time   `json:"now"`

@@ -37,7 +37,7 @@ func EachPage(ctx context.Context, list ListMemories, namespace string, f store.
 	}
 }
 
-// MemoryOrder returns the order with a name; [sqlite.ByScore] is named score.
+// MemoryOrder returns the order with a name; [store.ByScore] is named score.
 func MemoryOrder(name string) store.Order {
 	if name == "score" {
 		return store.ByScore

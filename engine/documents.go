@@ -165,7 +165,7 @@ func (e Documents) Passage(ctx context.Context, namespace, id string) (passage.C
 	return chunks[ordinal], nil
 }
 
-// RecordFileStates records the file states in which documents were read; see [sqlite.Store.RecordFiles].
+// RecordFileStates records the file states in which documents were read; see [store.Documents].
 func (e Documents) RecordFileStates(ctx context.Context, namespace string, files []store.FileState) error {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {

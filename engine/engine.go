@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +32,6 @@ import (
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/store/sqlite"
 	"github.com/ragctx/ragctx/providers/docs"
 	"github.com/ragctx/ragctx/providers/memory"
 	"github.com/ragctx/ragctx/providers/procedures"
@@ -118,7 +116,7 @@ type Options struct {
 	KeepAudit int
 
 	// Reserve is how many bytes of disk are reserved for deletes and erasures on a full disk; 0 is
-	// none. A server uses [sqlite.DefaultReserve].
+	// none. A server uses [store.DefaultReserve].
 	Reserve int64
 	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
 	// [*store.LostError]. Its indexes are rebuilt.
@@ -216,15 +214,10 @@ func (o Options) withDefaults() Options {
 }
 
 func (e *core) open(ctx context.Context) error {
-	o := sqlite.Options{
-		Now: e.opts.Now, KeepVersions: e.opts.KeepVersions, Reserve: e.opts.Reserve,
-		AcceptLoss: e.opts.AcceptLoss, Failed: e.storeFailed,
-	}
-	db, err := sqlite.Open(ctx, filepath.Join(e.opts.Dir, store.DatabaseName), o)
-	if err != nil {
+	var err error
+	if e.store, err = e.opts.openDatabase(ctx, e.storeFailed); err != nil {
 		return err
 	}
-	e.store = db
 	if err := e.checkLost(ctx); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (e Memories) History(ctx context.Context, namespace, id string, by Viewer) 
 	return e.store.MemoryHistory(ctx, ns, id, by.User, by.Anyone)
 }
 
-// Undo reverts the newest change of a memory and returns it; see [sqlite.Store.Undo].
+// Undo reverts the newest change of a memory and returns it; see [store.Curation].
 func (e Memories) Undo(ctx context.Context, namespace, id string, by Viewer) (ragctx.MemoryChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)
 	if err != nil {

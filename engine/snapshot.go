@@ -13,7 +13,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/store/sqlite"
 )
 
 // MaxSnapshots bounds the snapshots that are written or downloaded at a time.
@@ -40,7 +39,7 @@ func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (inf
 		return info, err
 	}
 	defer func() { err = errors.Join(err, l.release()) }()
-	return sqlite.Restore(ctx, file, dir, o)
+	return restoreDatabase(ctx, file, dir, o)
 }
 
 // WriteSnapshot writes the contents of [Admin.Snapshot] to w, which may be slow. The snapshot is

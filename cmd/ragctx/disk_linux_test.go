@@ -16,7 +16,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/internal/store/sqlite"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // smallDisk mounts a file system of its own that holds so many bytes, or skips the test.
@@ -57,7 +57,7 @@ func fill(t *testing.T, dir, data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Truncate(max(0, st.Size()-sqlite.DefaultReserve)); err != nil {
+	if err := f.Truncate(max(0, st.Size()-store.DefaultReserve)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -22,7 +22,6 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
-	"github.com/ragctx/ragctx/internal/store/sqlite"
 )
 
 const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
@@ -92,7 +91,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	if err != nil {
 		return err
 	}
-	s.acceptLoss, s.reserve = acceptLoss, sqlite.DefaultReserve
+	s.acceptLoss, s.reserve = acceptLoss, store.DefaultReserve
 	if reembed {
 		name, err := s.embedderName()
 		if err != nil {

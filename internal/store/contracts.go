@@ -377,7 +377,8 @@ type SessionProviders interface {
 	SessionKnown(ctx context.Context, k SessionKey) (known bool, err error)
 }
 
-// Changes is the sequence of changes that indexes follow.
+// Changes is the sequence of changes that indexes follow. Changes become visible in the order of their numbers: after a
+// reader has seen one, no change with a smaller number appears.
 type Changes interface {
 	// Catalog calls apply with every chunk of the collection, without texts and vectors, in unordered
 	// batches. The last batch carries the newest change.

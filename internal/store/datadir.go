@@ -10,6 +10,9 @@ const (
 	LockName     = "LOCK"
 )
 
+// DefaultReserve is the number of bytes that a server reserves for deletes on a full disk; see [Space].
+const DefaultReserve = 8 << 20
+
 // LostError reports that a data directory has lost acknowledged writes, and the remedies.
 type LostError struct{ What string }
 

@@ -12,5 +12,7 @@
 //   - Where a method takes a user, "" is the user of shared data, and anyUser ignores the user.
 //   - What does not exist, or belongs to another user, is [ragctx.ErrNotFound]. A condition that does not hold
 //     is [ragctx.ErrPrecondition], a write over a quota [ragctx.ErrQuota].
+//   - Ids, keys and names are compared and ordered by their bytes.
 //   - Times of items are exact to the microsecond.
+//   - One process at a time has a database open. What [Changes.Commits] returns is counted in that process.
 package store

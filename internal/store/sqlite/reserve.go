@@ -17,9 +17,6 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// DefaultReserve is the number of bytes that a server reserves for deletes on a full disk.
-const DefaultReserve = 8 << 20
-
 // reserveSuffix is appended to the database's name for the reserve file.
 const reserveSuffix = "-reserve"
 

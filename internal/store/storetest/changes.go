@@ -2,8 +2,10 @@ package storetest
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -59,6 +61,45 @@ func testFollow(t *testing.T, open Opener) {
 		if e.Text != "" || e.Title != "" || e.Vector != nil {
 			t.Errorf("unit %d came with text or vector", e.ID)
 		}
+	}
+}
+
+// testFollowConcurrently checks that a follower misses no change of concurrent writers: no change becomes visible after one
+// with a greater number.
+func testFollowConcurrently(t *testing.T, open Opener) {
+	const writers, each = 4, 20
+	f := fresh(t, open)
+	var writing sync.WaitGroup
+	for w := range writers {
+		writing.Go(func() {
+			for i := range each {
+				p := Prepare(t, fmt.Sprintf("%d/%d", w, i), "one")
+				if _, err := f.PutDocument(t.Context(), f.ns, p, "", f.content(p.Text, p.Chunks)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	written := make(chan struct{})
+	go func() { writing.Wait(); close(written) }()
+	items := make(map[uint64]bool)
+	var seq uint64
+	for done := false; !done; {
+		select {
+		case <-written:
+			done = true
+		default:
+		}
+		b := f.follow(t, f.documents(), seq)
+		if seq = b.Seq; t.Failed() {
+			return
+		}
+		for _, c := range b.Add {
+			items[c.Item.ID] = true
+		}
+	}
+	if len(items) != writers*each {
+		t.Errorf("%d documents were followed, %d written", len(items), writers*each)
 	}
 }
 

@@ -1,6 +1,7 @@
 // Package storetest is the conformance suite of [store.Store]. Every implementation runs it.
 //
-// The ledger and the conversations of a store have suites of their own: packages ledgertest and sessiontest.
+// The ledger and the conversations of a store have suites of their own: packages ledgertest and sessiontest. No suite covers
+// the list of sessions, notes, and the erasure of sessions and of the ledger; package sqlite tests them.
 package storetest
 
 import (
@@ -134,6 +135,7 @@ func Test(t *testing.T, open Opener) {
 		}},
 		{"Changes", []test{
 			{"Follow", testFollow},
+			{"FollowConcurrently", testFollowConcurrently},
 			{"RepeatedWrite", testRepeatedWrite},
 			{"Speakers", testSpeakers},
 			{"Commits", testCommits},
