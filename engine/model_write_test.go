@@ -32,13 +32,14 @@ var (
 // stemmer touches it, and shares few runs of letters with others: an index may
 // find words by their parts as well.
 func (m *machine) token() string {
-	const letters = "bcdfghjklmnpqrtvwxz"
+	const letters = "bcdfghjklmnprtvwxz"
 	m.tokens++
-	const all = 19 * 19 * 19 * 19 * 19 * 19 * 19 * 19 * 19 * 19
-	n := uint64(m.tokens) * 3_141_592_653_589 % all // prime to 19: no two are the same
+	const all = 18 * 18 * 18 * 18 * 18 * 18 * 18 * 18 * 18
+	n := uint64(m.tokens) * 3_141_592_653_589 % all // prime to 18: no two are the same
 	w := make([]byte, 10)
-	for i := range w {
-		w[i], n = letters[n%19], n/19
+	w[0] = 'q' // there alone, so that the end of a token and its neighbor in a file are never another token
+	for i := range w[1:] {
+		w[i+1], n = letters[n%18], n/18
 	}
 	return string(w)
 }
