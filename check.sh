@@ -44,6 +44,13 @@ go tool -modfile=tools/go.mod golangci-lint run ./...
 # tenth of the time, all of them run.
 long=(./index/... ./providers/docs/extract/...)
 
+step size
+# text/template calls methods by name, so the linker would keep those of all types (docs/decisions/build.md).
+if go tool nm "$scratch/ragctx" | grep -F 'text/template.(*Template).Execute'; then
+  echo 'the program links text/template; go build -ldflags=-dumpdep ./cmd/ragctx says through what'
+  exit 1
+fi
+
 step 'test, race detector on'
 # -count=1: tests that run programs must not be answered from the cache. Each program
 # with the race detector waits a second at its end by default, and there are hundreds.

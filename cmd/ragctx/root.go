@@ -51,10 +51,9 @@ func newRoot(env lookupEnv) *cobra.Command {
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       buildText(),
+		Version:       thisBuild().String(), // cobra prints it; a template would link text/template, see docs/decisions/build.md
 	}
 	group(root)
-	root.SetVersionTemplate("{{.Version}}")
 	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")

@@ -200,12 +200,8 @@ func TestBarText(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	info := &debug.BuildInfo{Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.modified", Value: "true"}}}
 	info.Main.Version = "v1.2.3"
-	var b bytes.Buffer
-	if err := describe(info).write(&b); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasPrefix(b.String(), "ragctx v1.2.3 (abc with changes)\n") {
-		t.Error(b.String())
+	if text := describe(info).String(); !strings.HasPrefix(text, "v1.2.3 (abc with changes)\n") {
+		t.Error(text)
 	}
 	if v := describe(nil).Version; v != "unknown" {
 		t.Errorf("version %q without build information", v)

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -37,12 +36,12 @@ func newVersion(lookupEnv) *cobra.Command {
 		Example: "  ragctx version\n  ragctx version --json",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo()
-			b := describe(info)
+			b := thisBuild()
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), b)
 			}
-			return b.write(cmd.OutOrStdout())
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "ragctx version", b)
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -71,7 +70,8 @@ func describe(info *debug.BuildInfo) build {
 	return b
 }
 
-func (b build) write(w io.Writer) error {
+// String returns what is printed after the name of the program.
+func (b build) String() string {
 	revision := b.Revision
 	if revision != "" && b.Modified {
 		revision += " with changes"
@@ -79,22 +79,16 @@ func (b build) write(w io.Writer) error {
 	if revision != "" {
 		revision = " (" + revision + ")"
 	}
-	_, err := fmt.Fprintf(w, "ragctx %s%s\n%s %s\ntokenizers: %s\nvector graphs: %s\nvector kernels: %s\nembedder: %s\n",
+	return fmt.Sprintf("%s%s\n%s %s\ntokenizers: %s\nvector graphs: %s\nvector kernels: %s\nembedder: %s",
 		b.Version, revision, b.Go, b.Platform,
 		strings.Join(b.Tokenizers, ", "), strings.Join(b.VectorGraphs, ", "), b.VectorKernels, b.Embedder)
-	return err
 }
 
-// buildText is the output of --version and of the command.
-func buildText() string {
+// thisBuild describes the running program.
+func thisBuild() build {
 	info, _ := debug.ReadBuildInfo()
-	var text strings.Builder
-	_ = describe(info).write(&text) // a strings.Builder does not fail
-	return text.String()
+	return describe(info)
 }
 
 // buildVersion returns the version alone.
-func buildVersion() string {
-	info, _ := debug.ReadBuildInfo()
-	return describe(info).Version
-}
+func buildVersion() string { return thisBuild().Version }

@@ -1,6 +1,7 @@
 package tokens
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -29,10 +30,10 @@ type bpe struct {
 	longMerges sync.Pool // *longMerge
 }
 
-func newBPE(name string, next splitter) (*bpe, error) {
-	v, err := loadVocab(name)
+func newBPE(name, file string, next splitter) (*bpe, error) {
+	v, err := parseVocab(file)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("embedded vocabulary %s: %w", name, err)
 	}
 	return &bpe{
 		name:       name,

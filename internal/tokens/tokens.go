@@ -33,10 +33,10 @@ var counters = []struct {
 // when a counter first needs it.
 var (
 	o200k = sync.OnceValues(func() (*bpe, error) {
-		return newBPE("o200k_base", (*classes).o200k)
+		return newBPE("o200k_base", o200kFile, (*classes).o200k)
 	})
 	cl100k = sync.OnceValues(func() (*bpe, error) {
-		return newBPE("cl100k_base", (*classes).cl100k)
+		return newBPE("cl100k_base", cl100kFile, (*classes).cl100k)
 	})
 )
 

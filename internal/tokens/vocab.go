@@ -1,15 +1,11 @@
 package tokens
 
 import (
-	"bytes"
-	"encoding/base64"
+	_ "embed" // the vocabularies
 	"errors"
 	"fmt"
 	"math"
 	"math/bits"
-	"strconv"
-
-	"github.com/pkoukk/tiktoken-go-loader/assets"
 )
 
 // noRank is the rank of a string that is not a token. It is greater than all ranks.
@@ -18,7 +14,7 @@ const noRank = math.MaxUint32
 // vocab maps tokens to ranks. It is an immutable open-addressing table without pointers, which
 // loads several times faster than a map of strings and costs the garbage collector nothing.
 type vocab struct {
-	text    []byte   // the concatenated tokens, by rank
+	text    string   // the concatenated tokens, by rank
 	starts  []uint32 // token r is text[starts[r]:starts[r+1]]
 	longest int      // bytes of the longest token
 
@@ -28,40 +24,39 @@ type vocab struct {
 	pairs []uint32 // ranks of two-byte tokens, by first and second byte
 }
 
-// loadVocab reads an embedded vocabulary. Each line has a token in base64 and its rank, in order of
-// rank.
-func loadVocab(name string) (*vocab, error) {
-	file, err := assets.Assets.ReadFile(name + ".tiktoken")
-	if err != nil {
-		return nil, fmt.Errorf("embedded vocabulary %s: %w", name, err)
-	}
-	v, err := parseVocab(file)
-	if err != nil {
-		return nil, fmt.Errorf("embedded vocabulary %s: %w", name, err)
-	}
-	return v, nil
-}
+// The vocabularies, as TestVocabularies writes them.
+var (
+	//go:embed o200k_base.vocab
+	o200kFile string
+	//go:embed cl100k_base.vocab
+	cl100kFile string
+)
 
-func parseVocab(file []byte) (*vocab, error) {
-	v := &vocab{
-		text:   make([]byte, base64.StdEncoding.DecodedLen(len(file))),
-		starts: make([]uint32, 1, bytes.Count(file, []byte("\n"))+2),
+// parseVocab reads a file of four bytes with the number of tokens, one byte for each token with its
+// length, and the concatenated tokens, by rank.
+func parseVocab(file string) (*vocab, error) {
+	if len(file) < 4 {
+		return nil, errors.New("is too short for a number of tokens")
 	}
+	n := load32(file)
+	if file = file[4:]; uint64(len(file)) < n {
+		return nil, fmt.Errorf("is too short for %d lengths", n)
+	}
+	lengths, text := file[:n], file[n:]
+	v := &vocab{text: text, starts: make([]uint32, 1, n+1)}
 	end := 0
-	for line := range bytes.Lines(file) {
-		token, rank, _ := bytes.Cut(bytes.TrimRight(line, "\n"), []byte(" "))
-		n, err := base64.StdEncoding.Decode(v.text[end:], token)
-		if err != nil || n == 0 {
-			return nil, fmt.Errorf("line %d: token %q is not base64", len(v.starts), token)
+	for rank := range len(lengths) {
+		length := int(lengths[rank])
+		if length == 0 {
+			return nil, fmt.Errorf("token %d is empty", rank)
 		}
-		if r, err := strconv.Atoi(string(rank)); err != nil || r != len(v.starts)-1 {
-			return nil, fmt.Errorf("line %d: rank %q, want %d", len(v.starts), rank, len(v.starts)-1)
-		}
-		end += n
-		v.longest = max(v.longest, n)
+		end += length
+		v.longest = max(v.longest, length)
 		v.starts = append(v.starts, uint32(end))
 	}
-	v.text = bytes.Clone(v.text[:end])
+	if end != len(text) {
+		return nil, fmt.Errorf("has %d bytes of tokens, want %d", len(text), end)
+	}
 	return v, v.index()
 }
 
@@ -74,7 +69,7 @@ func (v *vocab) index() error {
 	v.slots = make([]uint32, 1<<size)
 	v.shift = uint(64 - size)
 	for r := range uint32(len(v.starts) - 1) {
-		v.insert(string(v.token(r)), r)
+		v.insert(v.token(r), r)
 	}
 	v.pairs = make([]uint32, 1<<16)
 	for i := range v.pairs {
@@ -105,7 +100,7 @@ func (v *vocab) rank(s string) uint32 {
 	h := hash(s)
 	for i := h >> v.shift; v.slots[i] != 0; i = v.after(i) {
 		if slot := v.slots[i]; slot&^rankMask == tag(h) {
-			if r := slot&rankMask - 1; string(v.token(r)) == s {
+			if r := slot&rankMask - 1; v.token(r) == s {
 				return r
 			}
 		}
@@ -118,7 +113,7 @@ func (v *vocab) after(slot uint64) uint64 { return (slot + 1) & uint64(len(v.slo
 // pair returns the rank of a two-byte token.
 func (v *vocab) pair(a, b byte) uint32 { return v.pairs[int(a)<<8|int(b)] }
 
-func (v *vocab) token(rank uint32) []byte { return v.text[v.starts[rank]:v.starts[rank+1]] }
+func (v *vocab) token(rank uint32) string { return v.text[v.starts[rank]:v.starts[rank+1]] }
 
 // A slot has rankBits for the rank. The bits above are a tag, part of the hash, which avoids most
 // comparisons with other tokens that share the slot.
