@@ -22,7 +22,7 @@ func TestDockerfile(t *testing.T) {
 	}
 	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindSubmatch(module)[1]
 	for _, line := range []string{
-		"FROM golang:" + string(version) + " AS build", "CGO_ENABLED=0", "FROM scratch", "USER 65532:65532", "VOLUME /data", "ENV HOME=/data RAGCTX_DATA=/data RAGCTX_ADDR=0.0.0.0:7700",
+		"FROM golang:" + string(version) + " AS build", "CGO_ENABLED=0", "FROM scratch", "USER 65532:65532", "VOLUME /data", "ENV HOME=/data RAGCTX_DATA=/data RAGCTX_ADDR=0.0.0.0:7700 RAGCTX_FIRST_KEY=new",
 		`CMD ["/ragctx", "status", "--quiet"]`, `ENTRYPOINT ["/ragctx"]`,
 	} {
 		if !strings.Contains(string(file), line) {
@@ -42,7 +42,7 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "ragctx.service")
-	text := strings.ReplaceAll(string(unit), "/usr/local/bin/ragctx", "/bin/true")
+	text := strings.ReplaceAll(string(unit), "ExecStart=ragctx", "ExecStart=true")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,34 @@ func (e Keys) Create(ctx context.Context, k access.Key) (NewKey, error) {
 	if err := requireAdmin(ctx); err != nil {
 		return NewKey{}, err
 	}
+	text, _, _ := access.NewText()
+	made, err := e.create(ctx, k, text)
+	return NewKey{made, text}, err
+}
+
+// CreateFirst creates an admin key with the given text, for all namespaces, and returns true. If
+// there are keys that are not revoked, it changes nothing and returns false.
+func (e Keys) CreateFirst(ctx context.Context, text string) (bool, error) {
+	if err := requireAdmin(ctx); err != nil || e.Needed() {
+		return false, err
+	}
+	if e.keys.knows(text) {
+		return false, ragctx.Invalid("key", "is an API key that was revoked; use another one")
+	}
+	_, err := e.create(ctx, access.Key{Name: "first", Role: access.Admin}, text)
+	return err == nil, err
+}
+
+// create stores a key with the rights of k and the given text.
+func (e Keys) create(ctx context.Context, k access.Key, text string) (access.Key, error) {
+	prefix, hash, ok := access.ReadText(text)
+	if !ok {
+		return access.Key{}, ragctx.Invalid("key", "is not an API key; it has rgx_, 8 hexadecimal digits, _ and 43 characters of base64url")
+	}
 	now := e.opts.Now().UTC().Truncate(time.Microsecond)
 	if err := k.Validate(now); err != nil {
-		return NewKey{}, err
+		return access.Key{}, err
 	}
-	text, prefix, hash := access.NewText()
 	made := access.Key{
 		ID: e.opts.NewID(), Name: k.Name, Prefix: prefix, Role: k.Role,
 		Namespaces: slices.Compact(slices.Sorted(slices.Values(k.Namespaces))),
@@ -46,10 +69,10 @@ func (e Keys) Create(ctx context.Context, k access.Key) (NewKey, error) {
 	}
 	stored := store.StoredKey{Key: made, Hash: hash}
 	if err := e.store.CreateKey(ctx, stored); err != nil {
-		return NewKey{}, err
+		return access.Key{}, err
 	}
 	e.keys.put(stored)
-	return NewKey{made, text}, nil
+	return made, nil
 }
 
 // List returns a page of the API keys, oldest first, including those no longer valid; the next page
@@ -178,6 +201,14 @@ func (r *keyring) put(k store.StoredKey) {
 		}
 	}
 	r.active.Store(n)
+}
+
+// knows reports whether there is a key with the prefix of text, valid or not.
+func (r *keyring) knows(text string) bool {
+	prefix, _, ok := access.ReadText(text)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return ok && r.byPrefix[prefix] != nil
 }
 
 // localToken returns the local token, generating it on first use.

@@ -73,3 +73,33 @@ func TestKeysLast(t *testing.T) {
 		t.Errorf("an admin of one namespace makes keys for all: %v", err)
 	}
 }
+
+// TestCreateFirst checks that a chosen text becomes a key only while there are no other keys, and that a
+// revoked text does not become valid again.
+func TestCreateFirst(t *testing.T) {
+	e := open(t)
+	text, _, _ := access.NewText()
+	if made, err := e.Keys().CreateFirst(t.Context(), "secret"); made || !errors.Is(err, ragctx.ErrInvalid) || e.Keys().Needed() {
+		t.Errorf("a text that is no key: %t, %v", made, err)
+	}
+	if made, err := e.Keys().CreateFirst(t.Context(), text); !made || err != nil {
+		t.Fatalf("%t, %v", made, err)
+	}
+	g, err := e.Keys().Authenticate(text)
+	if err != nil || g.Role != access.Admin || g.RequireUnbound() != nil {
+		t.Errorf("the grant is %+v, %v", g, err)
+	}
+	other, _, _ := access.NewText()
+	if made, err := e.Keys().CreateFirst(t.Context(), other); made || err != nil {
+		t.Errorf("a second one: %t, %v", made, err)
+	}
+	if _, err := e.Keys().Revoke(t.Context(), g.Key); err != nil {
+		t.Fatal(err)
+	}
+	if made, err := e.Keys().CreateFirst(t.Context(), text); made || !errors.Is(err, ragctx.ErrInvalid) {
+		t.Errorf("the text of a revoked key: %t, %v", made, err)
+	}
+	if _, err := e.Keys().Authenticate(text); !errors.Is(err, ragctx.ErrUnauthenticated) {
+		t.Errorf("the text of a revoked key: %v", err)
+	}
+}

@@ -38,6 +38,8 @@ last closed.
 
 Without API keys it serves on loopback addresses only. With keys ('ragctx keys') and a
 certificate (--tls-cert, --tls-key) it may serve other machines; see docs/security.md.
+Without a key yet, RAGCTX_FIRST_KEY names the first one, an admin's, or is new for one
+that is made and printed once.
 
 A data directory whose database is missing, was set back, or has lost a part of its log is
 refused; --accept-loss goes on with what is there.
@@ -99,6 +101,10 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 		}
 		s.reembed = cmp.Or(name, builtin.DefaultName)
 	}
+	first, err := readInitialKey(env)
+	if err != nil {
+		return err
+	}
 	log := s.logger(cmd.ErrOrStderr(), slog.LevelInfo)
 	sources, err := s.sources(paths, log)
 	if err != nil {
@@ -118,6 +124,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	defer back()
 	o := api.Options{Log: eng.Logger(), Version: buildVersion(), BodyMemory: bodyMemory(memory), Large: large}
 	s.secure(&o)
+	o.RequireKeys = o.RequireKeys || first.text != "" // which is created once the address is found to be safe
 	cert, err := s.certificate(log)
 	if err != nil {
 		return err
@@ -133,7 +140,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	if err != nil {
 		return err
 	}
-	if err := announce(eng, ln.Addr().String(), cert); err != nil {
+	if err := errors.Join(first.create(ctx, cmd.OutOrStdout(), eng), announce(eng, ln.Addr().String(), cert)); err != nil {
 		return errors.Join(err, ln.Close())
 	}
 	greet(ctx, cmd.OutOrStdout(), s, eng, ln.Addr().String())
