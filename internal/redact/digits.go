@@ -42,7 +42,7 @@ func (p *phrase) numeric(toks []proseWord) bool {
 	if p.c == pin {
 		least = 4
 	}
-	if last < 0 || figures < least && words < 3 || figures > 12 {
+	if last < 0 || figures < least && words < 3 || figures > 40 {
 		return false
 	}
 	for last+1 < len(toks) && codeFillers[toks[last+1].w] && toks[last].mark == 0 {

@@ -16,8 +16,8 @@ func wordSet(lists ...string) map[string]bool {
 var (
 	// copulas are verbs before a value.
 	copulas = wordSet(`is was are were equals will shall should must be been has becomes remains reads goes`,
-		`ist war lautet lauten heißt heisst lautete wäre wurde wird bleibt`,
-		`es era será son`, `est était sera reste`, `é это`)
+		`ist sind war lautet lauten heißt heisst lautete wäre wurde wird bleibt`,
+		`es era será son están`, `est était sera reste sont`, `é это`)
 	// fillers may stand between a copula and the value.
 	fillers = wordSet(`now currently actually still just be been set changed updated reset always called simply really
 		literally also probably again equal basically apparently obviously as usual follows maybe something like e.g example code
@@ -27,12 +27,12 @@ var (
 		`ahora actualmente siempre todavía antes aún sigue siendo simplemente`,
 		`maintenant actuellement toujours encore désormais avant simplement juste donc`)
 	// becomes are words before a new value: "changed to".
-	becomes  = wordSet(`to into auf zu a à en por par`)
+	becomes  = wordSet(`to into in pour auf zu a à en por par`)
 	changing = wordSet(`set sets setting change changes changed changing update updated reset make made switch switched
 		rotate rotated turn turned equal equals`, `geändert gesetzt setze setz ändere ändern gewechselt stelle stell gestellt`,
 		`cambié cambia cambiar cambio cambiado cambió puse`, `changé change changer mis remplacé remplace`)
 	// newly are words before a value that followed another one.
-	newly    = wordSet(`now jetzt nun inzwischen heute ahora maintenant désormais meanwhile instead mittlerweile`)
+	newly    = wordSet(`now new neue neues nouveau nouvelle nueva nuevo jetzt nun inzwischen heute ahora maintenant désormais meanwhile instead mittlerweile`)
 	pronouns = wordSet(`it that this these those she he they we you i what which who whose someone es das dies er sie ihn ihr
 		wir ich man was wer welches ça cela ce il elle on nous vous je tu ils lo eso esto ella él nosotros yo qué cuál qui que`)
 	articles = wordSet(`the a an my your his her its our their this that der die das den dem des ein eine einen einem einer
@@ -56,7 +56,7 @@ var (
 		`für auf bei im in am wenn seit bitte aber weil ich du wir sie es das dass und oder ist war gilt geht nicht auch danke
 		jetzt noch zum zur beim überall falls als damit`, `para en por si cuando desde pero porque que gracias ahora siempre es no y`,
 		`pour sur chez dans si quand depuis mais parce car que merci maintenant toujours est et ne je tu il`)
-	adverbs       = wordSet(`currently now again actually also still usually always`, `jetzt aktuell übrigens`, `ahora`, `actuellement`)
+	adverbs       = wordSet(`currently now again actually also still usually always`, `jetzt aktuell übrigens bitte`, `ahora`, `actuellement`)
 	interjections = wordSet(`oh ah well hm hmm uh um sure yes yeah yep ok okay right easy sorry fine haha hey guess think i
 		ja klar na naja ach also moment oui ben bah alors euh sí claro pues bueno eh a ver i'm afraid believe`)
 	// entering are verbs of typing a secret, using those of choosing one.
@@ -68,15 +68,19 @@ var (
 		try tried went go need keep kept made make gave`,
 		`nimm nehme nehmen nahm nutze nutzen benutze benutzen verwende verwenden hab habe hatte haben probier probiere setze
 		setz gib gebe wähle`,
-		`usa uso usé usar usamos pon puse pongo poner tengo prueba puso elegí`, `mets mis met mettre prends pris prend utilise utilisé utiliser
+		`puesto usa uso usé usar usamos pon puse pongo poner tengo prueba puso elegí`, `mets mis met mettre prends pris prend utilise utilisé utiliser
 		j'utilise j'ai choisi essaie choisis`)
-	with       = wordSet(`with using mit con avec als como comme per`)
+	with = wordSet(`with using mit con avec als como comme per`)
+	// asking begin a question for a secret, supposing one for a judgement; proposing stand before a proposal.
+	asking     = wordSet(`what what's which wie welches quel cuál cual war es`)
+	supposing  = wordSet(`would could wäre sería serait geht`)
+	proposing  = wordSet(`of with try about mit de con avec mal maybe perhaps vielleicht how`)
 	recipients = wordSet(`me us him her them you mir uns ihm ihr`)
-	giving     = wordSet(`give gave gives got get use used try tried enter entered type typed set have took take received
+	giving     = wordSet(`make remember save store note add rejects rejected reject refuses refused accepts accept denies write give gave gives got get use used try tried enter entered type typed set have took take received
 		assigned`,
 		`nimm nehme nutze benutze`, `usa uso`, `utilise prends`)
 	// accounts are words before the name that goes with a password.
-	accounts = wordSet(`user username usr login account id email mail benutzer benutzername user-id nutzer nutzername konto
+	accounts = wordSet(`network ssid netzwerk réseau red user username usr login account id email mail benutzer benutzername user-id nutzer nutzername konto
 		kennung anmeldename usuario cuenta correo utilisateur identifiant compte uid userid nick ssh root admin`, `connecte-toi connexion melde anmelden einloggen entra conéctate inicia
 		signin log logged sign`)
 	linking = wordSet(`as is als ist como es comme est en de for was`)
@@ -130,7 +134,7 @@ var (
 		propre compliqué compliquée ridicule bizarre périmé périmée temporaire privé publique bloqué bloquée refusé refusée faux
 		fausse`)
 	// predicates describe a secret instead of giving its value, or begin a description.
-	predicates = wordSet(`a an the this that these those it its not no never always only also still very too so such as at in
+	predicates = wordSet(`nobody however though sadly unfortunately luckily therefore a an the this that these those it its not no never always only also still very too so such as at in
 		on of to for from by with without within under about after before between during until unless if when while because since per
 		via and or but nor then than same my your his her our their one two some any all each every both either neither what which who
 		whose where how why being been be have has had do does did can could may might must shall should will would way pretty kinda
@@ -224,12 +228,12 @@ var (
 		"stripe", "aws", "zugriffs", "lizenz",
 	}
 	codeWords = []string{
-		"access", "door", "gate", "alarm", "entry", "security", "verification", "recovery", "backup", "safe", "vault", "garage", "lock",
+		"pass", "mon", "mi", "mein", "access", "door", "gate", "alarm", "entry", "security", "verification", "recovery", "backup", "safe", "vault", "garage", "lock",
 		"locker", "unlock", "mfa", "2fa", "auth", "authentication", "one-time", "time", "otp", "login", "sms", "pin", "lockbox",
 		"zugangs", "tür", "sicherheits", "bestätigungs", "activation", "pairing", "building", "house", "keypad",
 	}
 	placesOfCodes = []string{
-		"door", "gate", "alarm", "safe", "lock", "lift", "elevator", "office", "room", "gym", "cellar", "basement", "shed", "flat",
+		"door", "gate", "alarm", "safe", "lock", "texted", "sms", "carte", "tarjeta", "karte", "lift", "elevator", "office", "room", "gym", "cellar", "basement", "shed", "flat",
 		"apartment", "keypad", "tablet", "phone", "cabin", "mailbox", "lobby", "parking", "garagentor", "lager", "keller", "büro", "aufzug",
 		"cave", "ascenseur", "bureau", "caja", "oficina", "ascensor", "alarma", "locker", "garage", "building", "house", "vault", "entrance", "tür", "tresor", "haustür",
 		"alarmanlage", "tor", "haus", "portail", "porte", "immeuble", "coffre", "puerta", "portal", "edificio", "casa", "garaje",

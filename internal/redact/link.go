@@ -38,6 +38,9 @@ func (p *scanner) linked(i, j int) (link, int) {
 		return adjacent, at + 1
 	case c == '(' && at == j && at+1 < len(s) && strings.IndexByte("\"'`", s[at+1]) >= 0:
 		return assigned, at + 1
+	case c == ',' && closed && strings.Contains(s[max(0, i-1):j], "_") && strings.ToUpper(s[i:j]) == s[i:j],
+		at > j && strings.ToUpper(s[i:j]) == s[i:j] && declares(before(s, i, 8)):
+		return assigned, blanks(s, run(s, at, comma))
 	case c == ',' && closed, c == '|':
 		return adjacent, blanks(s, at+1)
 	case strings.HasPrefix(s[at:], "->"):
@@ -61,6 +64,14 @@ func (p *scanner) linked(i, j int) (link, int) {
 		return adjacent, at
 	}
 	return inProse, at
+}
+
+var comma = setOf(",")
+
+// declares reports whether the text before the name of a variable ends with a command that sets it.
+func declares(preceding string) bool {
+	preceding = strings.TrimRight(preceding, " ")
+	return strings.HasSuffix(preceding, "env") || strings.HasSuffix(preceding, "setx") || strings.HasSuffix(preceding, "setenv")
 }
 
 // aside skips a short parenthesis.

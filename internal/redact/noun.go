@@ -85,14 +85,14 @@ var phraseNames = []string{" secrète", " de passe", " de récupération", " sec
 // dbPass.
 var parts = map[string]class{
 	"pass": password, "pwd": password, "pw": password, "mdp": password, "senha": password, "пароль": password, "passe": password,
-	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code,
+	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code, "codes": code,
 	"puk": pin, "combination": code, "otp": code, "sicherheitscode": code,
 	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
 	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
 	"security": ssnWord, "phrase": seed, "frase": seed, "mnemonic": seed, "answer": answer, "antwort": answer, "réponse": answer, "respuesta": answer,
 	"word": answer, "keyword": answer, "wort": answer, "palabra": answer, "mot": answer, "bearer": bearer, "basic": basic,
 	"authorization": authorization, "cookie": cookie,
-	"in": signIn, "into": signIn, "connecte-toi": signIn, "entra": signIn, "melde": signIn, "account": login, "auth": signIn,
+	"in": signIn, "into": signIn, "connecte-toi": signIn, "entra": signIn, "melde": signIn, "account": login, "anmeldung": login, "zugang": login, "connexion": login, "acceso": login, "accès": login, "auth": signIn,
 	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
 	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
 	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
@@ -214,6 +214,9 @@ func (p *scanner) qualifyAnswer(word string, i, j int) (class, int) {
 			return password, j
 		}
 	default:
+		if strings.Contains(after(p.s, j, 40), "security question ") {
+			return answer, j
+		}
 		if n := p.leads(j, []string{" secrète", " secreta", " de seguridad", " de sécurité", " auf die sicherheitsfrage", " to the security question"}); n > 0 {
 			return answer, j + n
 		}
@@ -233,6 +236,9 @@ func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
 	if n := p.leads(j, []string{" wifi", " wi-fi", " wpa", " du wifi", " del wifi"}); n > 0 && wordEndsAt(p.s, j+n) {
 		return password, j + n
 	}
+	if word == "key" && strings.Contains(before(p.s, i, 40), "ssid") {
+		return password, j
+	}
 	if word == "key" {
 		if p.follows(i, keyWords...) || p.isFor(j, "api", "service", "account", "server", "cluster") {
 			return key, j
@@ -250,12 +256,17 @@ func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
 
 func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
 	switch {
+	case word == "code" && p.follows(i, "wifi", "wi-fi", "wlan"):
+		return password, j
 	case word == "code" && p.follows(i, "security"):
 		return cardCodeWord, j
 	case word == "combination":
 		return map[bool]class{true: code, false: noClass}[p.follows(i, "safe", "lock", "door", "the", "locker", "my", "vault")], j
-	case word != "code" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j, placesOfCodes...):
+	case word != "code" && word != "codes" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j, placesOfCodes...):
 		return code, j
+	}
+	if n := p.leads(j, []string{" wifi", " du wifi", " de la wifi", " del wifi"}); n > 0 {
+		return password, j + n
 	}
 	if n := p.leads(j, codePhrases); n > 0 {
 		return code, j + n
@@ -285,6 +296,7 @@ func (p *scanner) isFor(j int, words ...string) bool {
 		return false
 	}
 	for w := range strings.FieldsSeq(rest) {
+		w = strings.TrimPrefix(strings.TrimPrefix(w, "l'"), "l’")
 		if slices.Contains(words, w) {
 			return true
 		}
@@ -315,10 +327,10 @@ func (p *scanner) noun(i, j int) {
 		p.session(start, end)
 	case login:
 		w := strings.ToLower(p.s[start:end])
-		p.login(end, w == "wifi" || w == "wlan")
+		p.login(start, end, w == "wifi" || w == "wlan")
 	case signIn:
 		if w := strings.ToLower(p.s[start:end]); !strings.HasPrefix(w, "i") && w != "auth" || w == "auth" && p.follows(i, "basic") || p.follows(i, "log", "sign", "logged", "signed", "ssh") {
-			p.login(end, false)
+			p.login(start, end, false)
 		}
 	default:
 		p.value(c, i, end)

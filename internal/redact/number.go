@@ -14,6 +14,10 @@ func (p *scanner) number(i, j int) int {
 		p.add(SSN, i, end)
 		return end
 	}
+	if n := j - i; n >= 4 && n <= 8 && wordEndsAt(p.s, j) && opensWith(before(p.s, i, 32)) {
+		p.add(AccessCode, i, j)
+		return j
+	}
 	if end := botToken(p.s, i, j); end > i {
 		p.add(Token, i, end)
 		return end
@@ -27,6 +31,12 @@ func (p *scanner) number(i, j int) int {
 		return end
 	}
 	return j
+}
+
+// opensWith reports whether the text before a number says that the number opens something.
+func opensWith(preceding string) bool {
+	preceding, with := strings.CutSuffix(strings.TrimRight(preceding, " "), " with")
+	return with && (strings.Contains(preceding, "unlock") || strings.Contains(preceding, "opens"))
 }
 
 // botToken returns the end of a Telegram bot token, or i if none is found.

@@ -4,8 +4,11 @@ import "strings"
 
 // login redacts the password of a pair: "login: ada / hunter2", "the credentials are ada:hunter2". strict demands
 // a value that can only be a password, because many things are written in pairs.
-func (p *scanner) login(j int, strict bool) {
+func (p *scanner) login(i, j int, strict bool) {
 	ph := phrase{scanner: p, c: password, after: p.proseWords(j, j+maxAfter)}
+	if ph.pairBefore(i) {
+		return
+	}
 	at := blanks(p.s, j)
 	bound := at < len(p.s) && strings.IndexByte(":=", p.s[at]) >= 0
 	for n := 0; n < min(len(ph.after), 8); n++ {
@@ -19,6 +22,20 @@ func (p *scanner) login(j int, strict bool) {
 		}
 		bound = bound && fillers[w] || copulas[w] || t.mark == ':' || with[w]
 	}
+}
+
+// pairBefore redacts the password of "ada / hunter2 is the login".
+func (p *phrase) pairBefore(i int) bool {
+	toks := p.proseWords(p.sentenceStart(i), i)
+	n := len(toks) - 1
+	for n > 0 && articles[toks[n].w] {
+		n--
+	}
+	if n < 1 || n > 3 || !copulas[toks[n].w] {
+		return false
+	}
+	pair := phrase{scanner: p.scanner, c: password, after: toks[:n]}
+	return pair.pair(0, false)
 }
 
 // pair redacts the password of the name and password that begin at the nth word.
@@ -43,6 +60,8 @@ func (p *phrase) pair(n int, strict bool) bool {
 		return p.second(next, strict)
 	case strings.Contains(t.w, "@") && n+2 < len(p.after) && (with[next.w] || conjunctions[next.w] || p.pronounCopula(n+1) > 0):
 		return p.second(p.after[n+1+max(1, p.pronounCopula(n+1))], strict)
+	case with[next.w] && n > 0 && with[p.word(n-1)] && p.word(n-1) != "with" && n+2 < len(p.after) && p.after[n+2].closes():
+		return p.second(p.after[n+2], strict)
 	case conjunctions[next.w] && n+2 < len(p.after) && p.after[n+2].closes() && n > 0 && copulas[p.word(n-1)]:
 		return p.second(p.after[n+2], strict)
 	}
@@ -69,7 +88,8 @@ var nameByte = setOf("a-zA-Z0-9._@+-")
 
 // methods are ways to log in that need no password here.
 var methods = wordSet(`sso saml saml2 oauth oidc ldap google github gitlab apple facebook okta passkey 2fa mfa otp totp sudo ssh webauthn fido
-	fido2 keycloak azure entra kerberos basic digest jwt bearer cookie cookies badge fingerprint face`)
+	fido2 keycloak azure entra kerberos basic digest jwt bearer cookie cookies badge fingerprint face
+	chrome firefox safari edge browser phone mobile full email password sms`)
 
 // options lists the options of commands that take a password. user is whether a user name stands before it, and
 // glued whether it may stand directly after the option.

@@ -151,7 +151,7 @@ func (p *phrase) takeAll(n int) {
 			continue
 		}
 		at := n + 1
-		for at < end && (copulas[p.word(at)] || pronouns[p.word(at)]) {
+		for at < end && (copulas[p.word(at)] || pronouns[p.word(at)] || p.word(at) == "one") {
 			at++
 		}
 		if n > 0 && (copulas[p.word(n-1)] || at > n+1) {
@@ -179,10 +179,10 @@ func (p *phrase) changed(n int) bool {
 		slices.ContainsFunc(p.after[n:min(len(p.after), n+4)], is)
 }
 
-// isFragment reports whether the sentence is only the word with an article: "And the wifi password?"
+// isFragment reports whether the sentence only asks for the secret: "And the wifi password?"
 func (p *phrase) isFragment() bool {
-	return len(p.before) < 5 && !slices.ContainsFunc(p.before, func(t proseWord) bool {
-		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w]
+	return len(p.before) < 6 && !slices.ContainsFunc(p.before, func(t proseWord) bool {
+		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w]
 	})
 }
 
@@ -192,8 +192,12 @@ func (p *phrase) reply(n int, bare bool) {
 	for n < len(p.after) && (fillers[p.word(n)] || interjections[p.word(n)]) {
 		n++
 	}
-	if size := p.pronounCopula(n); size > 0 {
+	if entered[p.word(n)] {
+		p.enter(p.after[n+1:])
+	} else if size := p.pronounCopula(n); size > 0 {
 		p.take(n+size, true)
+	} else if !p.english && copulas[p.word(n)] {
+		p.take(n+1, true)
 	} else if bare {
 		p.take(n, true)
 	}
@@ -213,11 +217,15 @@ func (p *phrase) enter(toks []proseWord) bool {
 
 // adjacent redacts a value directly after the word: "user ada and password …", "PIN 4711".
 func (p *phrase) adjacent() bool {
+	if p.c == password && p.mark == ',' && len(p.after) > 0 && p.after[0].mark == ',' && len(p.before) > 0 && articles[p.before[len(p.before)-1].w] {
+		return p.plausible(p.after[0]) && !compounds[p.after[0].w] && p.maskWord(p.after[0]) // "my password, …, was refused"
+	}
 	if p.mark != 0 || len(p.after) == 0 {
 		return false
 	}
 	n := 0
-	for n+1 < len(p.after) && fillers[p.word(n)] && p.after[n].mark == 0 {
+	after := len(p.before) > 0 && with[p.before[len(p.before)-1].w] // "als Passwort nehmen wir …"
+	for n+1 < len(p.after) && (fillers[p.word(n)] || after && (using[p.word(n)] || pronouns[p.word(n)])) && p.after[n].mark == 0 {
 		n++
 	}
 	t := p.after[n]
@@ -266,7 +274,8 @@ func (p *phrase) expectsValue(t proseWord) bool {
 	if n > 1 && recipients[last.w] {
 		last = p.before[n-2]
 	}
-	return p.c == password && last.mark == 0 && (with[last.w] && (n < len(p.before) || t.closes() || participle(p.word(1))) || giving[last.w] && t.closes())
+	return p.c == password && last.mark == 0 && (with[last.w] && (n < len(p.before) || t.closes() || !p.english || participle(p.word(1))) ||
+		giving[last.w] && (t.closes() || prepositions[p.word(1)]))
 }
 
 // called redacts a value before the word: "use … as the password", "… is my password".
@@ -283,12 +292,16 @@ func (p *phrase) called() bool {
 	switch {
 	case n < 0:
 		return false
+	case p.isA():
+		return true
 	case n > 0 && linking[p.before[n].w]:
 		return p.calledAs(n)
-	case n > 0 && p.isA():
+	case p.isA():
 		return true
 	case n > 0 && p.before[n-1].w == "usual" && p.plausible(p.before[n]):
 		return p.maskWord(p.before[n])
+	case n == 1 && p.before[n].w == "c'est" && p.plausible(p.before[0]):
+		return p.maskWord(p.before[0])
 	case n >= 0 && (p.before[n].w == "it's" || p.before[n].w == "that's" || p.before[n].w == "c'est"):
 		return p.antecedent()
 	}
@@ -314,7 +327,8 @@ func (p *phrase) calledAs(n int) bool {
 		p.mask(t.start, t.end)
 		return true
 	}
-	if p.plausible(t) && t.mark == 0 && (t.quoted || p.strong(t) || verb >= 0 && (link != "de" || verb == at-1)) && verb != at {
+	alone := link != "de" && link != "en" && link != "for" && (at == 0 || proposing[p.before[at-1].w])
+	if p.plausible(t) && t.mark == 0 && (t.quoted || p.strong(t) || alone || verb >= 0 && (link != "de" || verb == at-1)) && verb != at {
 		p.mask(t.start, t.end)
 		return true
 	}
@@ -327,7 +341,7 @@ func (p *phrase) calledAs(n int) bool {
 
 // isA redacts the value of "is … a good password?".
 func (p *phrase) isA() bool {
-	if len(p.before) < 3 || !copulas[p.before[0].w] || !articles[p.before[2].w] || !p.plausible(p.before[1]) {
+	if len(p.before) < 3 || p.mark != '?' || !copulas[p.before[0].w] && !supposing[p.before[0].w] || !p.plausible(p.before[1]) {
 		return false
 	}
 	p.mask(p.before[1].start, p.before[1].end)
@@ -414,7 +428,7 @@ func (p *phrase) take(n int, short bool) {
 // span returns the words of a value: up to the end of its clause, or a word that continues the sentence.
 func (p *phrase) span(toks []proseWord) []proseWord {
 	for n, t := range toks {
-		if n > 0 && (stops[t.w] || conjunctions[t.w]) && p.c != passphrase {
+		if n > 0 && (stops[t.w] || conjunctions[t.w] || changing[t.w]) && p.c != passphrase {
 			if (t.w == "and" || t.w == "und" || t.w == "et" || t.w == "y") && n+1 < len(toks) && toks[n+1].closes() && p.plausible(toks[n+1]) {
 				return toks[:n+2]
 			}
