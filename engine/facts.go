@@ -99,7 +99,7 @@ func (e Sessions) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error
 	}
 	t.Occurred = t.Occurred.UTC().Truncate(time.Microsecond)
 	if !e.opts.KeepSecrets {
-		t, _ = memory.RedactTurn(t)
+		t, _ = memory.RedactTurn(t, "")
 	}
 	return e.factExtractor.extract(ctx, t, true)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -34,11 +35,19 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	if err := actAs(ctx, &t.UserID); err != nil {
 		return TurnResult{}, err
 	}
+	t.Namespace = cmp.Or(t.Namespace, ragctx.DefaultNamespace)
+	ns, err := e.namespace(ctx, t.Namespace, true)
+	if err != nil {
+		return TurnResult{}, err
+	}
 	var redacted memory.Redacted
 	if !e.opts.KeepSecrets {
-		t, redacted = memory.RedactTurn(t)
+		before, err := e.textBefore(ctx, ns, t)
+		if err != nil {
+			return TurnResult{}, err
+		}
+		t, redacted = memory.RedactTurn(t, before)
 	}
-	t.Namespace = cmp.Or(t.Namespace, ragctx.DefaultNamespace)
 	if t.ID == "" {
 		t.ID = e.opts.NewID()
 		if t.Occurred.IsZero() {
@@ -52,10 +61,6 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 	}
 	episode.Occurred = episode.Occurred.UTC().Truncate(time.Microsecond)
 	m, chunks, speakers, err := memory.Episode(episode)
-	if err != nil {
-		return TurnResult{}, err
-	}
-	ns, err := e.namespace(ctx, t.Namespace, true)
 	if err != nil {
 		return TurnResult{}, err
 	}
@@ -83,6 +88,23 @@ func (e *Engine) CompleteTurn(ctx context.Context, t ragctx.Turn) (TurnResult, e
 		e.publishStored(ctx, *m)
 	}
 	return res, nil
+}
+
+// textBefore returns the text of the session's turn before t, if t may answer a question of it.
+func (e *core) textBefore(ctx context.Context, ns int64, t ragctx.Turn) (string, error) {
+	if t.SessionID == "" || !memory.MayAnswer(t) {
+		return "", nil
+	}
+	list, err := e.store.ListMemories(ctx, ns, store.MemoryFilter{
+		UserID: t.UserID, AnyUser: t.UserID == "", SessionID: t.SessionID, Types: []ragctx.MemoryType{ragctx.MemoryEpisodic},
+		Now: e.opts.Now(), Order: store.ByRecency, Limit: 2,
+	})
+	for _, m := range list {
+		if !slices.ContainsFunc(m.Sources, func(p ragctx.Provenance) bool { return p.Turn == t.ID }) {
+			return m.Content, err
+		}
+	}
+	return "", err
 }
 
 // textContent prepares the text of a memory that is not an episode.

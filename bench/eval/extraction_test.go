@@ -61,7 +61,7 @@ func readLabelled(t *testing.T, name string) []labelled {
 // turn returns the turn as the engine receives it.
 func (l *labelled) turn() ragctx.Turn {
 	t := ragctx.Turn{ID: l.ID, SessionID: "s", Messages: l.Messages, Occurred: l.At}
-	t, _ = memory.RedactTurn(t)
+	t, _ = memory.RedactTurn(t, "")
 	return memory.BlankBlocks(t)
 }
 
@@ -208,7 +208,7 @@ func TestExtraction(t *testing.T) {
 func noSecretIsStored(t *testing.T, turns []labelled) {
 	t.Helper()
 	for _, l := range turns {
-		clean, _ := memory.RedactTurn(ragctx.Turn{ID: l.ID, Messages: l.Messages})
+		clean, _ := memory.RedactTurn(ragctx.Turn{ID: l.ID, Messages: l.Messages}, "")
 		b, err := json.Marshal(clean)
 		if err != nil {
 			t.Fatal(err)

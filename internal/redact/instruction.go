@@ -136,3 +136,25 @@ func likelyText(b []byte) bool {
 	}
 	return odd*4 <= len(b)
 }
+
+// Subversion reports whether text orders a model to drop its instructions, to reveal them, to keep something
+// from its user or to send data away. Unlike [Instruction], it lets a user's wishes pass: a role, or how to answer.
+func Subversion(text string) (reason string, ok bool) {
+	for range 4 {
+		if reason, ok = Instruction(text); ok && subversive[reason] {
+			return reason, true
+		}
+		_, rest, more := strings.Cut(text, ": ") // "Remember: …"
+		if !more {
+			return "", false
+		}
+		text = rest
+	}
+	return "", false
+}
+
+// subversive holds the reasons that no wish of a user has.
+var subversive = map[string]bool{
+	"overrides earlier instructions": true, "speaks of a model's instructions": true, "keeps something from the user": true,
+	"sends data to an address": true,
+}

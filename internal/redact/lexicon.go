@@ -57,8 +57,8 @@ var (
 		jetzt noch zum zur beim überall falls als damit`, `para en por si cuando desde pero porque que gracias ahora siempre es no y`,
 		`pour sur chez dans si quand depuis mais parce car que merci maintenant toujours est et ne je tu il`)
 	adverbs       = wordSet(`currently now again actually also still usually always`, `jetzt aktuell übrigens bitte`, `ahora`, `actuellement`)
-	interjections = wordSet(`oh ah well hm hmm uh um sure yes yeah yep ok okay right easy sorry fine haha hey guess think i
-		ja klar na naja ach also moment oui ben bah alors euh sí claro pues bueno eh a ver i'm afraid believe`)
+	interjections = wordSet(`oh ah well hm hmm uh um sure yes yeah yep ok okay right easy sorry fine haha hey guess think ja
+		 klar na naja ach also moment oui ben bah alors euh sí claro pues bueno eh a ver afraid believe`)
 	// entering are verbs of typing a secret, using those of choosing one.
 	entering = wordSet(`type typed types typing enter entered enters entering tried try tippe tipp tippte getippt eingetippt
 		tape tapé tapez escribe escribí escribo pon ingresa`)
@@ -134,7 +134,7 @@ var (
 		propre compliqué compliquée ridicule bizarre périmé périmée temporaire privé publique bloqué bloquée refusé refusée faux
 		fausse`)
 	// predicates describe a secret instead of giving its value, or begin a description.
-	predicates = wordSet(`nobody however though sadly unfortunately luckily therefore a an the this that these those it its not no never always only also still very too so such as at in
+	predicates = wordSet(`forgot twelve ten eight sixteen done later thanks nobody however though sadly unfortunately luckily therefore a an the this that these those it its not no never always only also still very too so such as at in
 		on of to for from by with without within under about after before between during until unless if when while because since per
 		via and or but nor then than same my your his her our their one two some any all each every both either neither what which who
 		whose where how why being been be have has had do does did can could may might must shall should will would way pretty kinda

@@ -192,8 +192,8 @@ func (p *phrase) reply(n int, bare bool) {
 	for n < len(p.after) && (fillers[p.word(n)] || interjections[p.word(n)]) {
 		n++
 	}
-	if entered[p.word(n)] {
-		p.enter(p.after[n+1:])
+	if pronouns[p.word(n)] && entered[p.word(n+1)] {
+		p.enter(p.after[n+2:])
 	} else if size := p.pronounCopula(n); size > 0 {
 		p.take(n+size, true)
 	} else if !p.english && copulas[p.word(n)] {
@@ -296,8 +296,6 @@ func (p *phrase) called() bool {
 		return true
 	case n > 0 && linking[p.before[n].w]:
 		return p.calledAs(n)
-	case p.isA():
-		return true
 	case n > 0 && p.before[n-1].w == "usual" && p.plausible(p.before[n]):
 		return p.maskWord(p.before[n])
 	case n == 1 && p.before[n].w == "c'est" && p.plausible(p.before[0]):

@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ func FindingsByRules(t ragctx.Turn) []Finding {
 			Why: fmt.Sprintf("its confidence is %.2f; the least is %.2f", f.Confidence, facts.Gate),
 		})
 	}
-	return append(out, plantedInstructions(t)...)
+	return quarantineOrders(t, append(out, plantedInstructions(t)...))
 }
 
 // FindingsByModel returns a model's findings in a turn. If none is accepted, it returns the user's
@@ -56,7 +57,57 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 			Why: fmt.Sprintf("item %d: %s", r.Index, r.Reason),
 		})
 	}
-	return append(out, plantedInstructions(t)...)
+	return quarantineOrders(t, append(out, plantedInstructions(t)...))
+}
+
+// quarantineOrders quarantines what would make the agent drop its instructions, even in a user's words: users paste
+// texts of others. It adds the sentences that ask to remember such an order.
+func quarantineOrders(t ragctx.Turn, found []Finding) []Finding {
+	for i, f := range found {
+		if f.Verdict != Store {
+			continue
+		}
+		if why, ok := redact.Subversion(f.Content); ok {
+			found[i].Verdict, found[i].Why = Quarantine, why
+		}
+	}
+	for i, m := range t.Transcript() {
+		if m.Role != ragctx.RoleUser {
+			continue
+		}
+		for s := range sentences(m.Content.String()) {
+			cue := asksToRemember.FindStringIndex(s)
+			if cue == nil {
+				continue
+			}
+			why, ok := redact.Subversion(s[cue[1]:])
+			if !ok || slices.ContainsFunc(found, func(f Finding) bool {
+				return f.Verdict == Quarantine && strings.Contains(s, f.Content)
+			}) {
+				continue
+			}
+			found = append(found, order(s, i, "the user asks to remember it", why))
+			if len(found) >= maxPlanted {
+				return found
+			}
+		}
+	}
+	return found
+}
+
+// asksToRemember matches the beginning of a sentence that asks to store the rest.
+var asksToRemember = regexp.MustCompile(`(?i)^\W*(?:please |bitte |and |und )?(?:remember|memori[sz]e|note|keep in mind|don['’]t forget|save|store|add|` +
+	`merk|notier|speicher|vergiss nicht|denk|retiens|souviens|note|mémorise|n['’]oublie pas|enregistre|recuerda|guarda|anota|memoriza|no olvides)`)
+
+// order is the finding of a sentence that gives the agent an order.
+func order(s string, message int, reason, why string) Finding {
+	return Finding{
+		Fact: facts.Fact{
+			Kind: ragctx.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: ragctx.DefaultImportance,
+			Rule: "planted", Reason: reason, Span: ragctx.TurnSpan{Message: message},
+		},
+		By: ragctx.ByTurn, Verdict: Quarantine, Why: why,
+	}
 }
 
 // suspicious reports why a fact supported only by a tool must not be trusted: it gives the agent an
@@ -100,14 +151,7 @@ func plantedInstructions(t ragctx.Turn) []Finding {
 				if !ok {
 					continue
 				}
-				out = append(out, Finding{
-					Fact: facts.Fact{
-						Kind: ragctx.FactInstruction, Content: sentence.Clip(s, maxPlantedChars), Importance: ragctx.DefaultImportance,
-						Rule: "planted", Reason: "stated by a tool or document and addressed to the agent",
-						Span: ragctx.TurnSpan{Message: i},
-					},
-					By: ragctx.ByTurn, Verdict: Quarantine, Why: why,
-				})
+				out = append(out, order(s, i, "stated by a tool or document and addressed to the agent", why))
 				if len(out) == maxPlanted {
 					return out
 				}

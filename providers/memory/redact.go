@@ -12,35 +12,101 @@ import (
 // Redacted counts the secrets removed from a text by kind; package redact defines the kinds.
 type Redacted map[string]int
 
-func (r Redacted) text(s string) string {
-	out, found := redact.Redact(s)
-	for _, f := range found {
-		r[f.Kind]++
+// RedactTurn returns a copy of a turn without secrets: in messages, in inputs and results of tools,
+// and in reasoning. A secret found once is redacted everywhere in the turn. A message that answers a question
+// for a secret is one; before is the text before the turn, which may end with such a question. Names, ids, tags and
+// metadata belong to the caller and stay. It does not change t.
+func RedactTurn(t ragctx.Turn, before string) (ragctx.Turn, Redacted) {
+	r := redactor{count: make(Redacted), values: make(map[string]string), question: redact.Question(before)}
+	t = r.turn(t)
+	if len(r.values) > 0 {
+		r.repeat = true
+		t = r.turn(t)
 	}
-	return out
+	return t, r.count
 }
 
-// RedactTurn returns a copy of a turn without secrets: in messages, in inputs and results of tools,
-// and in reasoning. Names, ids, tags and metadata belong to the caller and stay. It does not change
-// t.
-func RedactTurn(t ragctx.Turn) (ragctx.Turn, Redacted) {
-	r := make(Redacted)
-	t.Prompt, t.Response = r.text(t.Prompt), r.text(t.Response)
+// MayAnswer reports whether a turn begins with a message that is short enough to answer a question for a secret.
+func MayAnswer(t ragctx.Turn) bool {
+	for _, m := range t.Transcript() {
+		return m.Role == ragctx.RoleUser && redact.IsShort(m.Content.String())
+	}
+	return false
+}
+
+// redactor redacts a turn in two passes: it finds secrets, and then redacts what repeats them.
+type redactor struct {
+	count    Redacted
+	values   map[string]string // the secrets found, and their kinds
+	question string            // the question for a secret that the text before ends with, or ""
+	repeat   bool
+}
+
+func (r *redactor) turn(t ragctx.Turn) ragctx.Turn {
+	t.Prompt = r.message(t.Prompt)
+	t.Response = r.message(t.Response)
 	t.Messages = slices.Clone(t.Messages)
 	for i := range t.Messages {
 		m := &t.Messages[i]
 		m.Reasoning = r.text(m.Reasoning)
-		m.Content = r.content(m.Content)
+		m.Content = r.content(m.Content, r.message)
 	}
-	return t, r
+	return t
 }
 
-func (r Redacted) content(c ragctx.Content) ragctx.Content {
+// message redacts the text of a message, which may answer the one before.
+func (r *redactor) message(s string) string {
+	if s == "" || r.repeat {
+		return r.text(s)
+	}
+	head := r.question
+	r.question = redact.Question(s)
+	if head != "" && redact.IsShort(s) {
+		if out, ok := r.after(head, s); ok {
+			return out
+		}
+	}
+	return r.text(s)
+}
+
+func (r *redactor) text(s string) string {
+	if r.repeat {
+		out, found := redact.Repeated(s, r.values)
+		r.note("", found)
+		return out
+	}
+	out, found := redact.Redact(s)
+	r.note(s, found)
+	return out
+}
+
+// note counts findings, and keeps the values found in s.
+func (r *redactor) note(s string, found []redact.Finding) {
+	for _, f := range found {
+		r.count[f.Kind]++
+		if s != "" {
+			r.values[s[f.Start:f.End]] = f.Kind
+		}
+	}
+}
+
+// after redacts s as it is after head, such as the name of a field. It reports whether a secret was found.
+func (r *redactor) after(head, s string) (string, bool) {
+	out, found := redact.Redact(head + s)
+	if len(found) == 0 || found[0].Start < len(head) {
+		return s, false
+	}
+	r.note(head+s, found)
+	return out[len(head):], true
+}
+
+// content redacts blocks, and their texts by text.
+func (r *redactor) content(c ragctx.Content, text func(string) string) ragctx.Content {
 	c = slices.Clone(c)
 	for i := range c {
 		b := &c[i]
-		b.Text = r.text(b.Text)
-		b.Content = r.content(b.Content)
+		b.Text = text(b.Text)
+		b.Content = r.content(b.Content, r.text)
 		b.Input = r.json(b.Input)
 	}
 	return c
@@ -48,7 +114,7 @@ func (r Redacted) content(c ragctx.Content) ragctx.Content {
 
 // json redacts the strings of a JSON text. Invalid JSON, and a text without secrets, stays
 // unchanged.
-func (r Redacted) json(text json.RawMessage) json.RawMessage {
+func (r *redactor) json(text json.RawMessage) json.RawMessage {
 	if len(text) == 0 {
 		return text
 	}
@@ -58,13 +124,10 @@ func (r Redacted) json(text json.RawMessage) json.RawMessage {
 	if dec.Decode(&v) != nil {
 		return text
 	}
-	found := make(Redacted)
-	v = found.value("", v)
-	if len(found) == 0 {
+	changed := false
+	v = r.value("", v, &changed)
+	if !changed {
 		return text
-	}
-	for k, n := range found {
-		r[k] += n
 	}
 	out, err := json.Marshal(v)
 	if err != nil {
@@ -74,39 +137,43 @@ func (r Redacted) json(text json.RawMessage) json.RawMessage {
 }
 
 // value redacts a JSON value. Its key counts, too: a value under "password" is a secret.
-func (r Redacted) value(key string, v any) any {
+func (r *redactor) value(key string, v any, changed *bool) any {
 	switch v := v.(type) {
 	case string:
-		return r.keyed(key, v)
+		out := r.keyed(key, v)
+		*changed = *changed || out != v
+		return out
+	case json.Number:
+		if out := r.keyed(key, v.String()); out != v.String() {
+			*changed = true
+			return out
+		}
 	case []any:
 		for i := range v {
-			v[i] = r.value(key, v[i])
+			v[i] = r.value(key, v[i], changed)
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = r.value(k, v[k])
+			v[k] = r.value(k, v[k], changed)
 		}
 	}
 	return v
 }
 
-func (r Redacted) keyed(key, s string) string {
-	if out := r.text(s); out != s || key == "" {
-		return out
+func (r *redactor) keyed(key, s string) string {
+	out := r.text(s)
+	if out == s && key != "" && !r.repeat {
+		out, _ = r.after(key+": ", s)
 	}
-	head := key + ": "
-	out, found := redact.Redact(head + s)
-	if len(found) == 0 || found[0].Start < len(head) {
-		return s
-	}
-	for _, f := range found {
-		r[f.Kind]++
-	}
-	return out[len(head):]
+	return out
 }
 
 // RedactText returns a text without secrets.
 func RedactText(s string) (string, Redacted) {
-	r := make(Redacted)
-	return r.text(s), r
+	out, found := redact.Redact(s)
+	count := make(Redacted)
+	for _, f := range found {
+		count[f.Kind]++
+	}
+	return out, count
 }

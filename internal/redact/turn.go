@@ -1,0 +1,103 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+)
+
+// IsShort reports whether a text is short enough to be only the answer to a question.
+func IsShort(text string) bool { return len(text) <= 80 && len(strings.Fields(text)) <= 8 }
+
+// Question returns the question for a secret that text ends with, in a short form, or "". What answers it is
+// redacted after it: [Redact] of the question and the answer.
+func Question(text string) string {
+	text = strings.TrimRight(text, " \t\r\n*_\"'”»)")
+	text = text[max(0, len(text)-maxBefore):]
+	if text == "" {
+		return ""
+	}
+	p := scanner{s: text}
+	start := p.sentenceStart(len(text) - 1)
+	words := p.proseWords(start, len(text))
+	asks := slices.ContainsFunc(words, func(t proseWord) bool {
+		return requesting[t.w] || text[len(text)-1] == '?' && knowing[t.w]
+	}) || len(words) < 7 && text[len(text)-1] == '?' && !slices.ContainsFunc(words, func(t proseWord) bool {
+		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w] && !prepositions[t.w] &&
+			!maybeNoun(t.w)
+	})
+	if !asks || slices.ContainsFunc(words, func(t proseWord) bool { return circumstances[t.w] }) {
+		return ""
+	}
+	for i := start; i < len(text); {
+		end := wordEnd(text, i)
+		if end == i {
+			i += runeLen(text, i)
+			continue
+		}
+		if maybeNoun(text[i:end]) {
+			if c, _, to := p.classify(i, end); chosen[c] && !compounds[firstWord(text[to:])] {
+				return questionOf[c]
+			}
+		}
+		i = end
+	}
+	return ""
+}
+
+// firstWord returns the first word of s in lower case, without punctuation.
+func firstWord(s string) string {
+	s = strings.TrimLeft(s, " ")
+	return strings.ToLower(s[:wordEnd(s, 0)])
+}
+
+// questionOf holds the short form of a question for a secret of a class.
+var questionOf = map[class]string{
+	password: "the password? ", passphrase: "the passphrase: ", pin: "the PIN: ", code: "the door code: ", answer: "the security answer: ",
+}
+
+// requesting are verbs of a request for a secret.
+var requesting = wordSet(`please give send tell enter type need bitte gib schick sag nenne donne envoie dis dime dame escribe`)
+
+// knowing are words of a question whether somebody knows a secret, circumstances those of questions about one.
+var (
+	knowing       = wordSet(`know have got what what's kennst kennt weißt hast habt quel connais cuál sabes tienes`)
+	circumstances = wordSet(`how where why who when long short reset change changed forgot strong work works working wo warum wer wann wieso wohin
+		lange zurücksetzen ändern geändert vergessen comment où pourquoi qui quand cómo dónde quién cuándo porqué policy wrong`)
+)
+
+// leastRepeated is the length in bytes of the shortest secret whose repetitions are redacted.
+const leastRepeated = 4
+
+// Repeated returns text with every word or row of words that is one of values replaced as [Redact] does. values maps
+// secrets to their kinds.
+func Repeated(text string, values map[string]string) (string, []Finding) {
+	var found []Finding
+	for v, kind := range values {
+		if len(v) < leastRepeated {
+			continue
+		}
+		for at := 0; ; {
+			n := strings.Index(text[at:], v)
+			if n < 0 {
+				break
+			}
+			start, end := at+n, at+n+len(v)
+			at = end
+			if wordEndsAt(text, end) && !continues(text, start) {
+				found = append(found, Finding{kind, start, end})
+			}
+		}
+	}
+	found = merge(found)
+	return replace(text, found), found
+}
+
+// continues reports whether a word continues at i.
+func continues(s string, i int) bool {
+	for at := i - 1; at >= 0 && at >= i-4; at-- {
+		if wordEnd(s, at) > at {
+			return wordEnd(s[:i], at) == i
+		}
+	}
+	return false
+}

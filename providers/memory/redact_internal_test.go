@@ -1,0 +1,54 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+)
+
+// TestRedactAcrossMessages redacts answers to questions, and repetitions of a secret.
+func TestRedactAcrossMessages(t *testing.T) {
+	turn := ragctx.Turn{Messages: []ragctx.Message{
+		ragctx.TextMessage(ragctx.RoleUser, "I can't get into the wiki"),
+		ragctx.TextMessage(ragctx.RoleAssistant, "What is the password for it?"),
+		ragctx.TextMessage(ragctx.RoleUser, "marmalade tiger"),
+		{Role: ragctx.RoleAssistant, Content: ragctx.Content{
+			{Type: ragctx.BlockToolUse, Input: []byte(`{"command":"login ada marmalade tiger","times":[1]}`)},
+		}},
+		ragctx.TextMessage(ragctx.RoleAssistant, "I tried marmalade tiger, but marmalade tigers are refused."),
+	}}
+	got, counts := RedactTurn(turn, "")
+	text := fmt.Sprint(got.Messages[2].Content, string(got.Messages[3].Content[0].Input), got.Messages[4].Content)
+	if strings.Contains(text, "marmalade tiger\"") || strings.Contains(text, "marmalade tiger,") || counts["password"] != 3 {
+		t.Errorf("%s, %v", text, counts)
+	}
+	if !strings.Contains(text, "marmalade tigers") {
+		t.Errorf("%s: a longer word is redacted", text)
+	}
+	for answer, before := range map[string]string{
+		"four seven one one": "And the PIN of the card?",
+		"It's hollowgrape":   "Sure. What's the wifi password?",
+		"2580":               "Please tell me the door code.",
+	} {
+		got, counts := RedactTurn(ragctx.Turn{Prompt: answer}, before)
+		if len(counts) != 1 || strings.Contains(got.Prompt, "one") || strings.Contains(got.Prompt, "grape") || strings.Contains(got.Prompt, "80") {
+			t.Errorf("%q after %q: %q, %v", answer, before, got.Prompt, counts)
+		}
+	}
+	for answer, before := range map[string]string{
+		"no idea, ask Tom":       "What's the wifi password?",
+		"yes, please":            "Shall I reset the password?",
+		"the blue one":           "Which colour should the password field have?",
+		"marmalade is my cat":    "Do you have a pet?",
+		"I forgot it, sorry":     "What was the password?",
+		"it is on the fridge":    "Where is the password?",
+		"I don't remember":       "What's your PIN?",
+		"twelve characters, ok?": "How long should the password be?",
+	} {
+		if got, counts := RedactTurn(ragctx.Turn{Prompt: answer}, before); len(counts) > 0 {
+			t.Errorf("%q after %q: %q, %v", answer, before, got.Prompt, counts)
+		}
+	}
+}
