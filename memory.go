@@ -84,8 +84,9 @@ type Memory struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Version  int       `json:"version"`
 
-	// Profile marks a lasting description of the user. Pinned memories are part of every answer.
-	// Both belong in the stable part of a prompt.
+	// Profile marks a lasting description of the user, and their standing wishes: instructions,
+	// preferences and decisions. Pinned memories are part of every answer. Both belong in the
+	// stable part of a prompt.
 	Profile bool `json:"profile,omitempty"`
 	Pinned  bool `json:"pinned,omitempty"`
 

@@ -20,24 +20,31 @@ import (
 // block. More would not fit into any sensible one.
 const maxPinned = 200
 
-// pinnedItems returns the pinned items of q's scope, which belong in every prompt: published
-// procedures, pinned memories, and profile memories, each by descending importance. Their places in
-// the block put procedures first and the latest writes last, so that new items change only its end.
+// pinnedItems returns the pinned items of q's scope, which belong in every prompt: pinned memories by
+// descending importance; the user's instructions, preferences and decisions, each newest first; other
+// profile memories by descending importance; and published procedures. Their places in the block put
+// procedures first, and within each group the latest writes last, so that a new item changes only the
+// end of its group.
 //
 // The asking session does not limit them: a user's statements in one session hold in all.
 func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Pinned, error) {
 	var found []pinnedItem
 	if q.Wants(ragctx.TypeMemory) {
-		for rank, f := range []store.MemoryFilter{{Pinned: true}, {Profile: true}} {
+		for _, f := range []store.MemoryFilter{
+			{Pinned: true, Order: store.ByImportance},
+			{Profile: true, Order: store.ByRecency, Kinds: standingKinds[:]},
+			{Profile: true, Order: store.ByImportance},
+		} {
 			f.UserID, f.Filter, f.AsOf, f.Now = q.UserID, q.Filter, q.AsOf, q.Now
-			f.Exclude, f.Order, f.Limit = q.Exclude, store.ByImportance, maxPinned
+			f.Exclude, f.Limit = q.Exclude, maxPinned
 			memories, _, err := e.Memories().List(ctx, q.Namespace, f)
 			if err != nil {
 				return nil, err
 			}
+			slices.SortStableFunc(memories, func(a, b ragctx.Memory) int { return cmp.Compare(groupOf(a), groupOf(b)) })
 			for _, m := range memories {
 				if m.AgentID == "" || q.AgentID == "" || m.AgentID == q.AgentID {
-					found = append(found, pinnedItem{stableItem(m, q.Depth), rank + 1, m.Recorded})
+					found = append(found, pinnedItem{stableItem(m, q.Depth), groupOf(m), m.Recorded})
 				}
 			}
 		}
@@ -54,6 +61,25 @@ func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolv
 		}
 	}
 	return assignPlaces(found), nil
+}
+
+// standingKinds are the kinds of facts that are standing wishes of the user, in their order.
+var standingKinds = [...]ragctx.FactKind{ragctx.FactInstruction, ragctx.FactPreference, ragctx.FactDecision}
+
+// groupOf returns the group of a memory in a stable block: pinned memories, the kinds of standing
+// wishes, other profile memories.
+func groupOf(m ragctx.Memory) int {
+	if m.Pinned {
+		return 1
+	}
+	i := -1
+	if m.About != nil {
+		i = slices.Index(standingKinds[:], m.About.Kind)
+	}
+	if i < 0 {
+		i = len(standingKinds)
+	}
+	return 2 + i
 }
 
 // pinnedItem is an item of a stable block before it has a place.

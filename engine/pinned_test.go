@@ -3,6 +3,7 @@ package engine_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -87,6 +88,60 @@ func TestStableBlock(t *testing.T) {
 	// A query that wants neither memories nor skills has none.
 	if none, _ := f.block(ask("q").WithTypes(ragctx.TypeResource)); len(none.Items) != 0 {
 		t.Errorf("with resources alone: %v", none.Items)
+	}
+}
+
+// TestStandingWishes learns instructions and preferences from turns: they are in the stable block of every
+// later answer to their user, and what does not fit is reported.
+func TestStandingWishes(t *testing.T) {
+	f := open(t)
+	say := func(id, user, text string) {
+		t.Helper()
+		f.tell(id, user, id, text)
+		f.clock.set(f.clock.now().Add(time.Hour))
+	}
+	ask := query("how hot is a kiln?").WithSessionID("friday")
+	ask.UserID = "ada"
+	before := f.clock.now()
+	say("t1", "ada", "Always answer in French.")
+	say("t2", "eve", "Always answer in Dutch.")
+	say("t3", "ada", "Please remember that the spare key hangs in the shed.")
+	first := f.clock.now()
+	say("t4", "ada", "Never use em dashes.")
+	say("t5", "ada", "I prefer tea to coffee.")
+	contains := func(text string, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if w, not := strings.CutPrefix(w, "!"); strings.Contains(text, w) == not {
+				t.Errorf("%q is in the block: %v\n%s", w, !not, text)
+			}
+		}
+	}
+	stable, _ := f.block(ask)
+	contains(stable.Text, "French", "em dashes", "tea", "!Dutch", "!shed")
+	other, _ := f.block(query("where is the spare key?"))
+	contains(other.Text, "!French", "!em dashes")
+	ask.AsOf = before
+	if none, _ := f.block(ask); len(none.Items) != 0 {
+		t.Errorf("before all: %s", none.Text)
+	}
+	ask.AsOf = first
+	earlier, _ := f.block(ask)
+	contains(earlier.Text, "French", "!em dashes")
+	ask.AsOf, ask.Filter.SessionID = time.Time{}, "t1"
+	walled, _ := f.block(ask)
+	contains(walled.Text, "French", "!em dashes")
+	ask.Filter.SessionID, ask.StableTokens = "", stable.Tokens/2
+	small, a := f.block(ask)
+	contains(small.Text, "em dashes", "!tea") // instructions before preferences, the newest first
+	dropped := 0
+	for _, d := range a.Dropped {
+		if d.Reason == resolve.ReasonBudget && d.Provider == "memory" {
+			dropped++
+		}
+	}
+	if dropped+len(a.Items) < len(stable.Items) {
+		t.Errorf("%d of %d are shown, and %d reported: %+v", len(a.Items), len(stable.Items), dropped, a.Dropped)
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *Server) contextTool() tool {
 func (s *Server) context(ctx context.Context, at Scope, in contextArguments) (contextAnswer, error) {
 	q := query(at, in.Query, in.MaxResults)
 	q.Exclude, q.Format, q.MaxTokens = in.Exclude, xmlfmt.XML, in.MaxTokens
-	q.MinRelevance = in.MinRelevance
+	q.MinRelevance, q.Blocks = in.MinRelevance, true // the stable block has the standing wishes of the user
 	q.Citations, q.Spotlight = &in.Citations, in.Spotlight || s.opts.Spotlight
 	for _, t := range in.Types {
 		q.ContextTypes = append(q.ContextTypes, ragctx.ContextType(t))

@@ -56,8 +56,9 @@ that did not change since the last time cost next to nothing. The answer alone g
 to standard output. TEXT "-" is read from
 standard input.
 
-With --blocks the answer has two parts with a blank line between them: what belongs
-into every prompt, which stays the same whatever is asked, and what answers TEXT. What a
+The answer has two parts with a blank line between them: what belongs into every prompt
+of the user, such as their standing wishes, and what answers TEXT. With --format json
+the parts are separate with --blocks, and the first is missing without it. What a
 system prompt should say of the marker of --spotlight goes to standard error, and with
 --format json stands in the answer.`
 
@@ -87,9 +88,9 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
 	flags.BoolVar(&f.exact, "exact", false, exactHelp)
-	flags.BoolVar(&f.blocks, "blocks", false, "put what belongs into every prompt first, apart from what answers TEXT")
+	flags.BoolVar(&f.blocks, "blocks", false, "with --format json: print both parts of the answer as blocks")
 	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit,
-		"with --blocks: most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
+		"most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with "+
@@ -158,7 +159,7 @@ func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) 
 		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before, SessionID: f.inSession},
 		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
 		Diversity: f.diversity, Exact: f.exact, Highlight: f.highlight,
-		Blocks: f.blocks, StableTokens: f.stableTokens, Spotlight: f.spotlight,
+		Blocks: f.blocks || f.format != xmlfmt.JSON, StableTokens: f.stableTokens, Spotlight: f.spotlight,
 	}
 	if f.noCitations {
 		q.Citations = new(false)

@@ -159,6 +159,7 @@ func (r *Resolver) answer(
 	}
 	list, p, shown := f.fitWithHysteresis(q, list)
 	a.reportDrops(f, list, p)
+	a.reportStable(stable, p)
 	a.render(q, stable, shown)
 	if stable.unreadable {
 		a.Degraded = append(a.Degraded, Stable)

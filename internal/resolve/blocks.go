@@ -77,9 +77,26 @@ func (r *Resolver) pinnedBlock(ctx context.Context, q ragctx.ContextQuery, fit f
 			return cmp.Compare(places[a.ID], places[b.ID])
 		})
 		if f.measureWhole(&shown); shown.tokens <= budget {
+			shown.leftOut = slices.DeleteFunc(list, func(c *candidate) bool { return shown.has(c.item.ID) })
 			return shown, nil
 		}
 		p.items = p.items[:len(p.items)-1] // rendered in this order, the block can be slightly longer
+	}
+}
+
+// has reports whether an item is shown.
+func (p placement) has(id string) bool {
+	return slices.ContainsFunc(p.items, func(it ragctx.ContextItem) bool { return it.ID == id })
+}
+
+// reportStable reports the items that the stable block has no room for, unless the answer shows them
+// elsewhere or reports them already.
+func (a *Answer) reportStable(stable, p placement) {
+	for _, c := range stable.leftOut {
+		reported := slices.ContainsFunc(a.Dropped, func(d Dropped) bool { return d.ID == c.item.ID && d.Provider == c.item.Provider })
+		if !p.has(c.item.ID) && !reported {
+			a.drop(c, ReasonBudget, c.size)
+		}
 	}
 }
 

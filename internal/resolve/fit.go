@@ -45,6 +45,8 @@ type placement struct {
 	decisions []budget.Decision
 	// instruction explains the marker in rendered.
 	instruction string
+	// leftOut are the candidates of a stable block that did not fit.
+	leftOut []*candidate
 	// unreadable is true if the items could not be read.
 	unreadable bool
 }

@@ -148,7 +148,7 @@ func (i *LLMItem) Fact() facts.Fact {
 		Kind: i.Source.kind(), Content: i.Content, Confidence: i.Confidence, Importance: i.Importance,
 		Rule: RuleLLM, Reason: i.reasonWithConflicts(), Span: i.Span, Occurred: i.Occurred, When: i.When,
 		Tags: i.Tags, Supersedes: i.Supersedes,
-		Profile: i.Source == UserPref && i.Scope == ScopeUser && i.From == SpeakerUser,
+		Profile: i.From == SpeakerUser && (i.Source == UserPref && i.Scope == ScopeUser || i.Source == Workflow),
 	}
 }
 

@@ -40,7 +40,7 @@ func FromFinding(t ragctx.Turn, f Finding) ragctx.Memory {
 	m := ragctx.Memory{
 		ID: findingID(t, f.Content), Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
 		Type: typeOf(f.Kind), Content: f.Content, Importance: ragctx.Clamp01(f.Importance),
-		Tags: tagsOf(f), Occurred: occurred, Profile: f.Profile,
+		Tags: tagsOf(f), Occurred: occurred, Profile: f.Profile || standing(t, f),
 		About: &ragctx.FactRecord{
 			Kind: f.Kind, Subject: f.Subject, Attribute: f.Attribute, Value: f.Value, Exclusive: f.Exclusive,
 			Confidence: ragctx.Clamp01(f.Confidence), Rule: f.Rule, Reason: f.Reason, When: f.When,
@@ -48,6 +48,17 @@ func FromFinding(t ragctx.Turn, f Finding) ragctx.Memory {
 		Sources: []ragctx.Provenance{{TurnSpan: f.Span, Turn: t.ID, At: t.Occurred}},
 	}
 	return m
+}
+
+// standing reports whether a rule's finding is a standing wish of the user. The wishes of named
+// people in a conversation are their own.
+func standing(t ragctx.Turn, f Finding) bool {
+	messages := t.Transcript()
+	if f.Rule == RuleLLM || f.Verdict != Store || f.Span.Message >= len(messages) {
+		return false
+	}
+	m := messages[f.Span.Message]
+	return m.Role == ragctx.RoleUser && m.Name == "" && facts.Standing(f.Fact)
 }
 
 func findingID(t ragctx.Turn, content string) string {
