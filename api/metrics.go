@@ -52,7 +52,7 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	e.gauge("ragctx_build_info", "Version of the running server; the value is 1.",
 		series{labels{"version", s.opts.Version, "go_version", runtime.Version()}, 1})
 	writeFailures(&e, s.engine.Metrics().StoreFailures())
-	writeIndexes(&e, s.engine.Metrics().Indexes())
+	writeIndexes(&e, s.engine.Metrics().Indexes(ctx))
 	writeSearches(&e, s.engine.Metrics().VectorSearches)
 	jobs, err := s.engine.Metrics().Jobs(ctx)
 	if err != nil {

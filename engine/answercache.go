@@ -217,8 +217,11 @@ func (e *core) prepareLookup(
 		if err != nil {
 			return answerLookup{}, false
 		}
-		*in.mark = idx.Version()
+		*in.mark, err = idx.Version(ctx)
 		release()
+		if err != nil {
+			return answerLookup{}, false
+		}
 	}
 	return r, true
 }

@@ -29,7 +29,7 @@ func TestOpenIndexesAreBounded(t *testing.T) {
 				}
 				// Indexes in use or being opened stay open: one for each writer, and those catching up after its last
 				// writes, which are more on a slow machine.
-				if open := len(e.Metrics().Indexes()); open > retrieve.MaxOpen+4*writers {
+				if open := len(e.Metrics().Indexes(t.Context())); open > retrieve.MaxOpen+4*writers {
 					t.Errorf("%d are open", open)
 				}
 			}

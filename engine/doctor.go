@@ -130,7 +130,8 @@ func (e *core) auditIndex(ctx context.Context, id store.Collection, name string,
 			Progress:  func(done, total int) { o.Progress(name+" "+out.Kind, done, total) },
 			Searching: o.Searching,
 		})
-		out.VectorIndex = newVectorIndexStatus(idx.Health())
+		health, failed := idx.Health(ctx)
+		out.VectorIndex, err = newVectorIndexStatus(health), errors.Join(err, failed)
 		release()
 	}
 	if err != nil {

@@ -30,10 +30,15 @@ type IndexHealth struct {
 }
 
 // Indexes describes the open indexes, in no order. An index is open from the first use of its
-// namespace until it is idle for a while; describing it is not a use.
-func (e Metrics) Indexes() (open []IndexHealth) {
-	e.collections.EachOpen(func(id store.Collection, i *index.Hybrid) {
-		open = append(open, IndexHealth{id, i.Health()})
+// namespace until it is idle for a while; describing it is not a use. One that cannot be described
+// has failed.
+func (e Metrics) Indexes(ctx context.Context) (open []IndexHealth) {
+	e.collections.EachOpen(func(id store.Collection, i index.Index) {
+		v, err := i.Health(ctx)
+		if err != nil {
+			v.Keyword.State, v.Vector.State = index.Failed, index.Failed
+		}
+		open = append(open, IndexHealth{id, v})
 	})
 	return open
 }
@@ -97,7 +102,7 @@ func (e Indexes) Status(ctx context.Context) (VectorStatus, error) {
 	if err != nil {
 		return s, err
 	}
-	for _, i := range e.Metrics().Indexes() {
+	for _, i := range e.Metrics().Indexes(ctx) {
 		s.Indexes = append(s.Indexes, IndexStatus{names[i.ID.Namespace], i.ID.Kind.String(), newVectorIndexStatus(i.Health)})
 	}
 	slices.SortFunc(s.Indexes, func(a, b IndexStatus) int {

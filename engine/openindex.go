@@ -23,17 +23,21 @@ func (e *core) indexDir(id store.Collection) string {
 const vectorPrefix = "vector-"
 
 // openIndex opens the index of a collection.
-func (e *core) openIndex(ctx context.Context, id store.Collection) (*index.Hybrid, error) {
+func (e *core) openIndex(ctx context.Context, id store.Collection) (index.Engine, error) {
 	in := e.spaces.Current.Load()
-	return index.Open(ctx, index.Options{
+	h, err := index.Open(ctx, index.Options{
 		Dir: e.indexDir(id), Feed: feed{e.store, id},
 		Keyword: func() (index.KeywordIndex, error) { return e.openKeyword(id) },
-		Space:   in.Name(),
-		Vector:  func() (index.VectorIndex, error) { return e.openVector(id, in) },
+		Space:   indexSpace(in),
+		Vector:  func(s index.Space) (index.VectorIndex, error) { return e.openVector(id, s) },
 		Origin:  e.store.Token, Knows: e.store.KnowsToken,
 		Monitor: e.recallMonitors[id.Kind],
 		Logger:  e.opts.Logger.With("namespace", id.Namespace, "kind", id.Kind.String()),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return h, nil
 }
 
 func (e *core) openKeyword(id store.Collection) (index.KeywordIndex, error) {
@@ -43,12 +47,17 @@ func (e *core) openKeyword(id store.Collection) (index.KeywordIndex, error) {
 }
 
 // openVector opens the vector index for an embedding space.
-func (e *core) openVector(id store.Collection, in *retrieve.Space) (index.VectorIndex, error) {
+func (e *core) openVector(id store.Collection, in index.Space) (index.VectorIndex, error) {
 	return vector.New(vector.Options{
-		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.Name()),
-		Graph: e.opts.VectorGraph, Dimensions: in.Identity.Dimensions, Identity: in.Identity.Key(),
+		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.Name),
+		Graph: e.opts.VectorGraph, Dimensions: in.Dimensions, Identity: in.Identity,
 		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
 	})
+}
+
+// indexSpace describes an embedding space to an index.
+func indexSpace(s *retrieve.Space) index.Space {
+	return index.Space{Name: s.Name(), Dimensions: s.Identity.Dimensions, Identity: s.Identity.Key()}
 }
 
 // feed reads a collection's changes from the store for its index.

@@ -161,7 +161,7 @@ func (e *core) waitForEmbedder(ctx context.Context, r *runningJob, to embed.Iden
 // abandon undoes an incomplete change.
 func (e *core) abandon(ctx context.Context) error {
 	e.spaces.Next.Store(nil)
-	return e.collections.Each(ctx, func(_ store.Collection, idx *index.Hybrid) error { return idx.Abandon() })
+	return e.collections.Each(ctx, func(_ store.Collection, idx index.Index) error { return idx.Abandon(ctx) })
 }
 
 // changeSpace embeds everything in the next embedding space and switches to it.
@@ -241,16 +241,16 @@ func (e *core) fillSpace(ctx context.Context, next *retrieve.Space, progress fun
 
 // prepareIndexes fills a vector index of the next embedding space in every open index.
 func (e *core) prepareIndexes(ctx context.Context, next *retrieve.Space) error {
-	return e.collections.Each(ctx, func(id store.Collection, idx *index.Hybrid) error {
+	return e.collections.Each(ctx, func(_ store.Collection, idx index.Index) error {
 		if idx.Space() == next.Name() {
 			return nil
 		}
-		if err := idx.Prepare(next.Name(), func() (index.VectorIndex, error) { return e.openVector(id, next) }); err != nil {
+		if err := idx.Prepare(ctx, indexSpace(next)); err != nil {
 			return err
 		}
 		for {
-			if _, ready := idx.Prepared(); ready {
-				return nil
+			if ready, err := idx.Prepared(ctx); ready || err != nil {
+				return err
 			}
 			select {
 			case <-time.After(20 * time.Millisecond):
@@ -268,11 +268,11 @@ const switchRetryDelay = 200 * time.Millisecond
 // the start.
 func (e *core) switchIndexes(ctx context.Context, next *retrieve.Space) error {
 	var errs []error
-	err := e.collections.Each(ctx, func(id store.Collection, idx *index.Hybrid) error {
+	err := e.collections.Each(ctx, func(_ store.Collection, idx index.Index) error {
 		if idx.Space() == next.Name() {
 			return nil
 		}
-		err := idx.Prepare(next.Name(), func() (index.VectorIndex, error) { return e.openVector(id, next) })
+		err := idx.Prepare(ctx, indexSpace(next))
 		if err == nil {
 			err = idx.Switch(ctx)
 		}

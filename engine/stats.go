@@ -41,12 +41,5 @@ func (e Indexes) Recall(ctx context.Context, namespace string) (float64, bool, e
 		return 0, false, err
 	}
 	defer release()
-	graph, ok := idx.VectorIndex().(interface {
-		Recall(ctx context.Context) (float64, error)
-	})
-	if !ok {
-		return 0, false, nil
-	}
-	recall, err := graph.Recall(ctx)
-	return recall, err == nil, err
+	return idx.Recall(ctx)
 }

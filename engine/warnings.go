@@ -26,7 +26,7 @@ func (e *core) warnings(ctx context.Context) ([]string, error) {
 	if err != nil && len(failures) == 0 {
 		return out, err
 	}
-	for _, i := range e.Metrics().Indexes() {
+	for _, i := range e.Metrics().Indexes(ctx) {
 		if name := names[i.ID.Namespace]; grant.Includes(name) {
 			out = append(out, indexWarnings(name, i)...)
 		}

@@ -5,20 +5,20 @@ import "slices"
 // narrowShare: a scope of at most 1/narrowShare of all chunks is searched chunk by chunk.
 const narrowShare = 16
 
-// allowList returns the chunks that q may see if a user's scope makes them few, else nil.
-func (h *Hybrid) allowList(c *catalog, q *Query, state uint64) Only {
-	if q.Scope.AnyUser || h.threads.unthreaded.Load() {
+// allowList returns the visible chunks if a user's scope makes them few, else nil.
+func (h *Hybrid) allowList(c *catalog, w *Where) Only {
+	if w.Scope.AnyUser || h.threads.unthreaded.Load() {
 		return nil
 	}
 	n := 0
-	h.threads.visitAll(q.Scope, func(t *thread) { n += int(t.chunks.Load()) })
+	h.threads.visitAll(w.Scope, func(t *thread) { n += int(t.chunks.Load()) })
 	if n > len(c.ids)/narrowShare {
 		return nil
 	}
 	ids := make(Only, 0, n)
-	h.threads.visitAll(q.Scope, func(t *thread) {
+	h.threads.visitAll(w.Scope, func(t *thread) {
 		for _, m := range t.messages() {
-			if !q.visible(m.item, state) {
+			if !w.visible(m.item) {
 				continue
 			}
 			for id := m.first; id < m.first+uint64(m.chunks); id++ { //nolint:gosec // not negative

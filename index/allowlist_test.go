@@ -66,7 +66,8 @@ func TestFactsAreInNoConversation(t *testing.T) {
 	if got := ids(search(t, with, q)); !slices.Equal(got, []uint64{4}) {
 		t.Errorf("found %v in the session", got)
 	}
-	if around := with.Neighbors(q, 300, []uint64{4, 2}, 3); len(around[0].Before)+len(around[0].After) > 0 || slices.Contains(around[1].After, 4) {
+	around, err := with.Neighbors(t.Context(), q.Where(300), []uint64{4, 2}, 3)
+	if err != nil || len(around[0].Before)+len(around[0].After) > 0 || slices.Contains(around[1].After, 4) {
 		t.Errorf("around %+v", around)
 	}
 }

@@ -51,7 +51,7 @@ const auditSample = 500
 // sameVector is the minimum cosine of two copies of a vector.
 const sameVector = 0.9999
 
-// Audit compares the whole index with the store: every chunk of the catalog and of the vector
+// Audit implements [Auditor]. It compares the whole index with the store: every chunk of the catalog and of the vector
 // index, the number of chunks of the keyword index, and whether a sample of them is found by their
 // words. It runs concurrently with searches and writes; it may skip concurrent writes.
 func (h *Hybrid) Audit(ctx context.Context, o AuditOptions) (Audit, error) {

@@ -57,3 +57,16 @@ func (h *Hybrid) auditSearches(ctx context.Context, probes []probe, budget time.
 	}
 	return nil, nil
 }
+
+// Recall implements [Auditor].
+func (h *Hybrid) Recall(ctx context.Context) (recall float64, approximate bool, err error) {
+	d, _ := h.vector.Load().current()
+	graph, ok := d.(interface {
+		Recall(ctx context.Context) (float64, error)
+	})
+	if !ok {
+		return 0, false, nil
+	}
+	recall, err = graph.Recall(ctx)
+	return recall, err == nil, err
+}

@@ -20,15 +20,15 @@ func TestLegThatGetsTheRestDuringASearch(t *testing.T) {
 			var h *harness
 			fed := func() {
 				close(f.gate)
-				for h.Stats().Keyword.State != index.Ready || h.Stats().Vector.State != index.Ready {
+				for h.health(t).Keyword.State != index.Ready || h.health(t).Vector.State != index.Ready {
 					time.Sleep(time.Millisecond)
 				}
 			}
-			o := index.Options{Feed: f, Space: "s", OpenWait: 10 * time.Millisecond}
+			o := index.Options{Feed: f, Space: index.Space{Name: "s"}, OpenWait: 10 * time.Millisecond}
 			if ix == "keyword" {
 				o.Keyword = func() (index.KeywordIndex, error) { return lateWords{newWords(), fed}, nil }
 			} else {
-				o.Vector = func() (index.VectorIndex, error) { return lateArrows{newArrows(), fed}, nil }
+				o.Vector = func(index.Space) (index.VectorIndex, error) { return lateArrows{newArrows(), fed}, nil }
 			}
 			h = newHarness(t, o)
 			defer h.Close()
@@ -47,7 +47,7 @@ func TestOpenBesideALegThatTakesLong(t *testing.T) {
 	f.add(one(1, "apple", 1, 0))
 	release := make(chan struct{})
 	h := newHarness(t, index.Options{
-		Feed: &f, Space: "s", OpenWait: 10 * time.Millisecond,
+		Feed: &f, Space: index.Space{Name: "s"}, OpenWait: 10 * time.Millisecond,
 		Keyword: func() (index.KeywordIndex, error) { return laboriousWords{newWords(), release}, nil },
 	})
 	defer h.Close()
@@ -63,7 +63,7 @@ func TestCloseBesideALegThatTakesLong(t *testing.T) {
 	var f history
 	begun := make(chan struct{})
 	h := newHarness(t, index.Options{
-		Feed: &f, Space: "s", Keyword: func() (index.KeywordIndex, error) { return endlessWords{newWords(), begun}, nil },
+		Feed: &f, Space: index.Space{Name: "s"}, Keyword: func() (index.KeywordIndex, error) { return endlessWords{newWords(), begun}, nil },
 	})
 	f.add(one(1, "apple", 1, 0))
 	go func() { _ = h.CatchUp(t.Context(), 1) }()

@@ -32,16 +32,16 @@ func micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// currentAt reports whether p was the current version at q.AsOf, or in a state if that is zero.
-func (p *item) currentAt(q *Query, state uint64) bool {
-	at := q.Now
+// currentAt reports whether p was the current version at w.AsOf, or in w.State if that is zero.
+func (p *item) currentAt(w *Where) bool {
+	at := w.Now
 	switch {
-	case !q.AsOf.IsZero():
-		at = q.AsOf
+	case !w.AsOf.IsZero():
+		at = w.AsOf
 		if p.Recorded.After(at) || p.superseded.Load() <= at.UnixMicro() {
 			return false
 		}
-	case p.superseded.Load() != noTime && p.ended.Load() <= state:
+	case p.superseded.Load() != noTime && p.ended.Load() <= w.State:
 		return false
 	}
 	return p.Expires.IsZero() || at.Before(p.Expires)

@@ -217,7 +217,7 @@ type PartStats struct {
 	Graph GraphStats
 	// Words describes the words that a keyword index has in memory; zero if it has none in memory.
 	Words WordStats
-	// State and At are set by [Hybrid]: the state of the index, and the change up to which it is
+	// State and At are set by an [Engine]: the state of the index, and the change up to which it is
 	// complete.
 	State State
 	At    uint64

@@ -100,24 +100,12 @@ func (p *Parts) Named() map[string]float64 {
 // Limits of the conversation features. They score the best chunks of the keyword index, the
 // neighbors of the very best, and the chunks within the time asked about.
 const (
-	featureDepth  = 2000
-	expandDepth   = 200
-	maxTimely     = 1000
-	neighborReach = 16 // messages examined on each side to find visible neighbors
+	featureDepth = 2000
+	expandDepth  = 200
 )
 
-// candidate is a chunk scored by the features.
-type candidate struct {
-	Hit
-
-	item    *item
-	speaker uint32
-	list    []message // the messages of its session, or nil
-	at      int       // the index of its message in list
-}
-
 // add adds a part to the score.
-func (c *candidate) add(v float64, part func(*Parts) *float64) {
+func (c *Candidate) add(v float64, part func(*Parts) *float64) {
 	c.Score += v
 	if c.Signals.Parts != nil {
 		*part(c.Signals.Parts) += v
@@ -126,138 +114,84 @@ func (c *candidate) add(v float64, part func(*Parts) *float64) {
 
 // scorer scores the candidates of one search.
 type scorer struct {
-	q     *Query
-	c     *catalog
-	state uint64
+	q *Query
 
-	list          []candidate
-	index         map[uint64]bool       // the chunks in list
-	best          map[uint64]float64    // score of messages, by their first chunk
-	lists         map[*thread][]message // snapshots, so that one search sees each list only once
-	namedSpeakers map[uint32]bool       // whether the question names a speaker, by speaker
+	list          []Candidate
+	index         map[uint64]bool    // the chunks in list
+	best          map[uint64]float64 // score of messages, by their first chunk
+	namedSpeakers map[string]bool    // whether the question names a speaker, by name
 }
 
-// features returns the sorted hits and additional ones, scored by all features that q requests
-// besides words and vectors.
+func newScorer(q *Query, list []Candidate) *scorer {
+	s := &scorer{
+		q: q, list: make([]Candidate, 0, len(list)+2*expandDepth), index: make(map[uint64]bool, len(list)),
+		best: make(map[uint64]float64, len(list)), namedSpeakers: make(map[string]bool),
+	}
+	s.add(list)
+	return s
+}
+
+// add adds candidates that are not in the list yet.
+func (s *scorer) add(list []Candidate) {
+	for _, c := range list {
+		if s.index[c.ID] {
+			continue
+		}
+		s.index[c.ID] = true
+		if c.Message == nil {
+			c.Message = new(Message)
+		}
+		if s.q.Explain {
+			c.Signals.Parts = &Parts{Match: c.Score}
+		}
+		if first := c.Message.First; first != 0 && s.q.Conversation != nil {
+			s.best[first] = max(s.best[first], c.Score)
+		}
+		s.list = append(s.list, c)
+	}
+}
+
+// unscoredNeighbors returns the first chunks of the neighbors of the first n candidates that are in no
+// candidate's message.
+func (s *scorer) unscoredNeighbors(n int) (ids []uint64) {
+	seen := make(map[uint64]bool)
+	for i := range n {
+		for _, first := range s.list[i].Message.Around {
+			if _, scored := s.best[first]; first != 0 && !scored && !seen[first] {
+				seen[first] = true
+				ids = append(ids, first)
+			}
+		}
+	}
+	return ids
+}
+
+// score adds the parts of all features.
 //
 // The best score stays the same, and all others are scaled with it: features decide the order,
 // while words and vectors decide how well the best hit matches. So scores stay within 0 to 1 and
 // are comparable to those of collections without features.
-func (h *Hybrid) features(q *Query, state uint64, hits []Hit, sessions map[*thread]float64, win *timeexpr.Window) []Hit {
-	s := &scorer{
-		q: q, c: h.view.Load(), state: state, list: make([]candidate, 0, len(hits)+2*expandDepth), index: make(map[uint64]bool, len(hits)),
-		best: make(map[uint64]float64, len(hits)), lists: make(map[*thread][]message), namedSpeakers: make(map[uint32]bool),
-	}
-	for _, hit := range hits {
-		s.addCandidate(hit)
-	}
-	if q.Conversation != nil {
-		d := q.Conversation.WithDefaults()
-		s.addNeighbors(min(expandDepth, len(s.list)))
-		if win != nil {
-			h.addTimely(s, win)
-		}
+func (s *scorer) score(sessions map[uint64]float64, win *timeexpr.Window) {
+	if s.q.Conversation != nil {
+		d := s.q.Conversation.WithDefaults()
 		s.scoreNeighbors(d)
 		s.scoreSessions(d, sessions)
 		s.scoreSpeakers(d)
 	}
 	s.scoreTime(win)
-	return s.ranked(hits[0].Score)
-}
-
-// addTimely adds the chunks within the time asked about as candidates.
-func (h *Hybrid) addTimely(s *scorer, win *timeexpr.Window) {
-	n := 0
-	h.inWindow(s.q, s.state, win, func(m message) bool {
-		for id := m.first; id < m.first+uint64(m.chunks); id++ { //nolint:gosec // not negative
-			s.addCandidate(Hit{ID: id})
-			n++
-		}
-		return n < maxTimely
-	})
-}
-
-// addCandidate adds a chunk as a candidate.
-func (s *scorer) addCandidate(hit Hit) {
-	i, ok := s.c.at(hit.ID)
-	if !ok || s.index[hit.ID] {
-		return
-	}
-	s.index[hit.ID] = true
-	c := candidate{Hit: hit, item: s.c.items[i], speaker: s.c.speaker[i]}
-	c.Item, c.Ordinal = c.item.ID, int(s.c.ordinal[i])
-	if s.q.Explain {
-		c.Signals.Parts = &Parts{Match: hit.Score}
-	}
-	if t := c.item.thread; t != nil && t.session != "" && s.q.Conversation != nil {
-		list, ok := s.lists[t]
-		if !ok {
-			list = t.messages()
-			s.lists[t] = list
-		}
-		if place, ok := messageAt(list, c.item, hit.ID); ok {
-			c.list, c.at = list, place
-			s.best[list[place].first] = max(s.best[list[place].first], hit.Score)
-		}
-	}
-	s.list = append(s.list, c)
-}
-
-// neighborAt returns the n-th visible message before (n < 0) or after a message.
-func (s *scorer) neighborAt(list []message, place, n int) (message, bool) {
-	step := 1
-	if n < 0 {
-		step, n = -1, -n
-	}
-	for i := 1; i <= neighborReach; i++ {
-		at := place + step*i
-		if at < 0 || at >= len(list) {
-			break
-		}
-		if s.q.visible(list[at].item, s.state) {
-			if n--; n == 0 {
-				return list[at], true
-			}
-		}
-	}
-	return message{}, false
-}
-
-// addNeighbors adds the neighbors of the first n candidates that are not candidates yet.
-func (s *scorer) addNeighbors(n int) {
-	for i := range n {
-		c := s.list[i]
-		if c.list == nil {
-			continue
-		}
-		for _, off := range [...]int{-1, 1, -2, 2} {
-			m, ok := s.neighborAt(c.list, c.at, off)
-			if !ok {
-				continue
-			}
-			if _, scored := s.best[m.first]; !scored {
-				s.addCandidate(Hit{ID: m.first})
-			}
-		}
-	}
 }
 
 func (s *scorer) scoreNeighbors(d ConversationWeights) {
+	weights := [...]float64{d.Previous, d.Next, d.Second, d.Second}
 	for i := range s.list {
 		c := &s.list[i]
-		if c.list == nil {
+		if c.Message.First == 0 {
 			continue
 		}
 		sum := 0.0
-		for _, n := range [...]struct {
-			off    int
-			weight float64
-		}{{-1, d.Previous}, {1, d.Next}, {-2, d.Second}, {2, d.Second}} {
-			if n.weight == 0 {
-				continue
-			}
-			if m, ok := s.neighborAt(c.list, c.at, n.off); ok {
-				sum += n.weight * s.best[m.first]
+		for n, first := range c.Message.Around {
+			if first != 0 {
+				sum += weights[n] * s.best[first]
 			}
 		}
 		c.add(sum, func(p *Parts) *float64 { return &p.Neighbors })
@@ -272,14 +206,14 @@ func (s *scorer) top() (top float64) {
 	return top
 }
 
-func (s *scorer) scoreSessions(d ConversationWeights, scores map[*thread]float64) {
+func (s *scorer) scoreSessions(d ConversationWeights, scores map[uint64]float64) {
 	if len(scores) == 0 {
 		return
 	}
 	top := s.top()
 	for i := range s.list {
-		if c := &s.list[i]; c.item.thread != nil {
-			c.add(d.Session*top*scores[c.item.thread], func(p *Parts) *float64 { return &p.Session })
+		if c := &s.list[i]; c.Message.Conversation != 0 {
+			c.add(d.Session*top*scores[c.Message.Conversation], func(p *Parts) *float64 { return &p.Session })
 		}
 	}
 }
@@ -289,14 +223,14 @@ func (s *scorer) scoreSpeakers(d ConversationWeights) {
 	mixed := s.mixed()
 	for i := range s.list {
 		c := &s.list[i]
-		v := s.c.speakers[c.speaker>>1]
-		if d.Speaker > 0 && s.named(named, c.speaker>>1) {
+		v := c.Message.Speaker
+		if d.Speaker > 0 && s.named(named, v.Name) {
 			c.add(d.Speaker*c.Score, func(p *Parts) *float64 { return &p.Speaker })
 		}
 		if mixed && v.Role == ragctx.RoleUser {
 			c.add(d.User*c.Score, func(p *Parts) *float64 { return &p.User })
 		}
-		if d.AsksWhen && c.speaker&1 != 0 {
+		if d.AsksWhen && v.Timed {
 			c.add(d.Timed*c.Score, func(p *Parts) *float64 { return &p.Timed })
 		}
 	}
@@ -306,7 +240,7 @@ func (s *scorer) scoreSpeakers(d ConversationWeights) {
 func (s *scorer) mixed() bool {
 	users, others := false, false
 	for i := range s.list {
-		switch s.c.speakers[s.list[i].speaker>>1].Role {
+		switch s.list[i].Message.Speaker.Role {
 		case "":
 		case ragctx.RoleUser:
 			users = true
@@ -318,11 +252,11 @@ func (s *scorer) mixed() bool {
 }
 
 // named reports whether the question names a speaker.
-func (s *scorer) named(n nameMatcher, speaker uint32) bool {
-	is, ok := s.namedSpeakers[speaker]
+func (s *scorer) named(n nameMatcher, name string) bool {
+	is, ok := s.namedSpeakers[name]
 	if !ok {
-		is = n.names(s.c.speakers[speaker].Name)
-		s.namedSpeakers[speaker] = is
+		is = n.names(name)
+		s.namedSpeakers[name] = is
 	}
 	return is
 }
@@ -334,30 +268,26 @@ func (s *scorer) scoreTime(win *timeexpr.Window) {
 	}
 	lift := max(0, cmp.Or(s.q.Time.Weight, DefaultTimeWeight)) * s.top()
 	for i := range s.list {
-		if c := &s.list[i]; win.Contains(c.item.Occurred, c.item.Session) {
+		if c := &s.list[i]; win.Contains(c.Message.Occurred, c.Message.Session) {
 			c.add(lift, func(p *Parts) *float64 { return &p.Time })
 		}
 	}
 }
 
 // ranked returns the candidates, best first, with scores scaled to at most best.
-func (s *scorer) ranked(best float64) []Hit {
+func (s *scorer) ranked(best float64) []Candidate {
 	scale := 0.0
 	if top := s.top(); top > 0 {
 		scale = best / top
 	}
-	hits := make([]Hit, 0, len(s.list))
-	for i := range s.list {
-		c := &s.list[i]
-		if c.Score <= 0 {
-			continue
-		}
+	list := slices.DeleteFunc(s.list, func(c Candidate) bool { return c.Score <= 0 })
+	for i := range list {
+		c := &list[i]
 		c.Score = min(best, c.Score*scale)
 		c.Signals.Parts = c.Signals.Parts.scaled(scale)
-		hits = append(hits, c.Hit)
 	}
-	slices.SortFunc(hits, better)
-	return hits
+	slices.SortFunc(list, better)
+	return list
 }
 
 // scaled multiplies all parts.

@@ -389,8 +389,8 @@ func TestTimesAgainstModel(t *testing.T) {
 				t.Fatalf("hit %d of %d scores %v", i, len(want), hit.Score)
 			}
 		}
-		all, ok := h.Within(q)
-		if !ok || !slices.Equal(ids(all), want) {
+		all, ok, err := h.Within(t.Context(), q)
+		if err != nil || !ok || !slices.Equal(ids(all), want) {
 			t.Fatalf("%q has %v within, want %v", question, ids(all), want)
 		}
 	})

@@ -24,7 +24,7 @@ type Want struct {
 	Space string
 }
 
-// CatchUp implements [Index]. Concurrent callers share the work.
+// CatchUp implements [Follower]. Concurrent callers share the work.
 func (h *Hybrid) CatchUp(ctx context.Context, seq uint64) error {
 	h.follow.Lock()
 	defer h.follow.Unlock()
@@ -191,39 +191,33 @@ func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], w
 	return nil
 }
 
-// Prepare begins to fill a vector index for another embedding space while the current one stays in
-// use.
-func (h *Hybrid) Prepare(name string, open func() (VectorIndex, error)) error {
+// Prepare implements [Spaces].
+func (h *Hybrid) Prepare(_ context.Context, to Space) error {
 	h.write.Lock()
 	defer h.write.Unlock()
 	if h.next != nil {
-		if h.next.name == name {
+		if h.next.name == to.Name {
 			return nil
 		}
 		if err := h.next.close(); err != nil {
 			return fmt.Errorf("prepare vector index: %w", err)
 		}
 	}
-	h.next = newVectorSpace(name, open)
+	h.next = newVectorSpace(to, h.opts.Vector)
 	h.wakeUp()
 	return nil
 }
 
-// Prepared returns the progress of the index that [Hybrid.Prepare] began, and whether it is
-// complete.
-func (h *Hybrid) Prepared() (stats PartStats, ok bool) {
+// Prepared implements [Spaces].
+func (h *Hybrid) Prepared(context.Context) (bool, error) {
 	h.write.Lock()
 	defer h.write.Unlock()
-	if h.next == nil {
-		return PartStats{}, false
-	}
-	return h.next.stats(), h.next.complete.Load()
+	return h.next != nil && h.next.complete.Load(), nil
 }
 
 var errNotPrepared = errors.New("index: no vector index is prepared")
 
-// Switch replaces the vector index by the prepared one and closes the old one. A query with a vector
-// of the old space loses its vector score; the caller repeats it (see [Hybrid.Space]).
+// Switch implements [Spaces]. It closes the old index.
 func (h *Hybrid) Switch(ctx context.Context) error {
 	h.follow.Lock()
 	defer h.follow.Unlock()
@@ -254,8 +248,8 @@ func (h *Hybrid) Switch(ctx context.Context) error {
 	return old.close()
 }
 
-// Abandon cancels [Hybrid.Prepare].
-func (h *Hybrid) Abandon() error {
+// Abandon implements [Spaces].
+func (h *Hybrid) Abandon(context.Context) error {
 	h.write.Lock()
 	defer h.write.Unlock()
 	next := h.next

@@ -30,7 +30,7 @@ func settle(t *testing.T, h *harness, q index.Query) index.Result {
 			return r
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%v stay degraded; %+v", r.Degraded, h.Stats())
+			t.Fatalf("%v stay degraded; %+v", r.Degraded, h.health(t))
 		}
 	}
 }
@@ -47,7 +47,7 @@ func TestLegIsMadeAgain(t *testing.T) {
 			var opened, openedNear int
 			h := newHarness(t, index.Options{
 				Keyword: func() (index.KeywordIndex, error) { opened++; return legs[min(opened, 2)-1], nil },
-				Vector:  func() (index.VectorIndex, error) { openedNear++; return nears[min(openedNear, 2)-1], nil },
+				Vector:  func(index.Space) (index.VectorIndex, error) { openedNear++; return nears[min(openedNear, 2)-1], nil },
 			})
 			defer h.Close()
 			apply(t, h, one(1, "apple", 1, 0))
@@ -85,7 +85,7 @@ func TestWritesAreFoundWhileALegIsBehind(t *testing.T) {
 	if !slices.Equal(ids(r), []uint64{51}) || !slices.Equal(r.Degraded, []string{"keyword"}) {
 		t.Errorf("found %v, degraded %v; want [51] by a degraded keyword index", ids(r), r.Degraded)
 	}
-	if st := h.Stats().Keyword; st.State != index.Behind {
+	if st := h.health(t).Keyword; st.State != index.Behind {
 		t.Errorf("the index's state is %q, want %q", st.State, index.Behind)
 	}
 	close(f.gate)
@@ -117,7 +117,7 @@ func (f *slow) Follow(ctx context.Context, after uint64, want index.Want) (index
 func TestLegThatDoesNotOpen(t *testing.T) {
 	var tries atomic.Int32
 	near := newArrows()
-	h := newHarness(t, index.Options{Vector: func() (index.VectorIndex, error) {
+	h := newHarness(t, index.Options{Vector: func(index.Space) (index.VectorIndex, error) {
 		if tries.Add(1) < 2 {
 			return nil, errBroken
 		}
@@ -138,7 +138,7 @@ func TestBrokenFeedFailsOpen(t *testing.T) {
 	_, err := index.Open(t.Context(), index.Options{
 		Feed:    &history{broken: errBroken},
 		Keyword: func() (index.KeywordIndex, error) { return newWords(), nil },
-		Vector:  func() (index.VectorIndex, error) { return newArrows(), nil },
+		Vector:  func(index.Space) (index.VectorIndex, error) { return newArrows(), nil },
 	})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("error %v, want the feed's", err)
@@ -163,16 +163,16 @@ func TestPartsOfALargeDocument(t *testing.T) {
 // TestSwitch prepares an index of another space, beside writes, and puts it in the
 // at of the first.
 func TestSwitch(t *testing.T) {
-	h := newHarness(t, index.Options{Space: "old"})
+	h := newHarness(t, index.Options{Space: index.Space{Name: "old"}})
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	next := newArrows()
-	if err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
+	if err := h.prepare(t.Context(), "new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, h, one(2, "apple", 1, 0))
 	for {
-		if _, ok := h.Prepared(); ok {
+		if ok, err := h.Prepared(t.Context()); ok || err != nil {
 			break
 		}
 		time.Sleep(time.Millisecond)
@@ -225,7 +225,7 @@ func TestCatalogIsKept(t *testing.T) {
 		return newHarness(t, index.Options{
 			Dir: dir, Feed: f, OpenWait: time.Minute,
 			Keyword: func() (index.KeywordIndex, error) { return w, nil },
-			Vector:  func() (index.VectorIndex, error) { return a, nil },
+			Vector:  func(index.Space) (index.VectorIndex, error) { return a, nil },
 		})
 	}
 	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{User: "a"}}
@@ -276,7 +276,7 @@ func TestCatalogOfAnotherStore(t *testing.T) {
 	other.add(one(1, "apple"))
 	h := newHarness(t, index.Options{Dir: dir, Feed: other, Knows: func(origin string) bool { return origin != "one" }})
 	defer h.Close()
-	if n := h.Stats().Chunks; n != 1 {
+	if n := h.health(t).Chunks; n != 1 {
 		t.Errorf("%d chunks are known, want the other store's one", n)
 	}
 }
@@ -298,7 +298,7 @@ func TestCatalogRoundTrip(t *testing.T) {
 			f.add(index.Batch{Seq: seq, Removed: []index.Removal{{Item: n, Chunks: []uint64{n}}}})
 		}
 		h := newHarness(t, index.Options{Dir: dir, Feed: f, OpenWait: time.Minute})
-		want := h.Stats()
+		want, items := h.health(t), h.hybrid.Items()
 		q := index.Query{Text: "apple", K: 5000}
 		found := ids(search(t, h, q))
 		if err := h.Close(); err != nil {
@@ -306,7 +306,7 @@ func TestCatalogRoundTrip(t *testing.T) {
 		}
 		h = newHarness(t, index.Options{Dir: dir, Feed: f, OpenWait: time.Minute})
 		defer h.Close()
-		if got := h.Stats(); got.Items != want.Items || got.Applied != want.Applied {
+		if got := h.health(t); h.hybrid.Items() != items || got.Applied != want.Applied {
 			t.Fatalf("%+v after opening again, want %+v", got, want)
 		}
 		if got := ids(search(t, h, q)); !slices.Equal(got, found) {
@@ -317,13 +317,13 @@ func TestCatalogRoundTrip(t *testing.T) {
 
 // TestSwitchAtOnce does not wait until the next index has been opened.
 func TestSwitchAtOnce(t *testing.T) {
-	h := newHarness(t, index.Options{Space: "old"})
+	h := newHarness(t, index.Options{Space: index.Space{Name: "old"}})
 	defer h.Close()
 	for n := range uint64(50) {
 		apply(t, h, one(n+1, "apple", 1, 0))
 	}
 	next := newArrows()
-	if err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
+	if err := h.prepare(t.Context(), "new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Switch(t.Context()); err != nil {
@@ -349,7 +349,7 @@ func TestCatalogForgets(t *testing.T) {
 		}
 	}
 	apply(t, h, b)
-	if s := h.Stats(); s.Chunks != 1000 || s.Items != 1000 {
+	if s := h.health(t); s.Chunks != 1000 || h.hybrid.Items() != 1000 {
 		t.Errorf("%+v, want 1000 chunks and items", s)
 	}
 	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{AnyUser: true}}
@@ -393,10 +393,15 @@ func TestCompactOfALegThatIsReplaced(t *testing.T) {
 	var h *harness
 	next := newArrows()
 	old := &replaced{newArrows(), func() error {
-		err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil })
+		err := h.Prepare(t.Context(), index.Space{Name: "new"})
 		return errors.Join(err, h.Switch(t.Context()))
 	}}
-	h = newHarness(t, index.Options{Space: "old", Vector: func() (index.VectorIndex, error) { return old, nil }})
+	h = newHarness(t, index.Options{Space: index.Space{Name: "old"}, Vector: func(s index.Space) (index.VectorIndex, error) {
+		if s.Name == "new" {
+			return next, nil
+		}
+		return old, nil
+	}})
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, index.ErrClosed) {
@@ -419,22 +424,22 @@ func (r *replaced) Compact(context.Context) error { return errors.Join(index.Err
 // TestCompactReachesThePreparedLeg removes something after an index of another space
 // was prepared.
 func TestCompactReachesThePreparedLeg(t *testing.T) {
-	h := newHarness(t, index.Options{Space: "old"})
+	h := newHarness(t, index.Options{Space: index.Space{Name: "old"}})
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
 	apply(t, h, one(2, "apple", 1, 0))
-	if err := h.Prepare("broken", func() (index.VectorIndex, error) { return nil, errBroken }); err != nil {
+	if err := h.prepare(t.Context(), "broken", func() (index.VectorIndex, error) { return nil, errBroken }); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Compact(t.Context()); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Errorf("while an index is being prepared: %v", err)
 	}
 	next := newArrows()
-	if err := h.Prepare("new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
+	if err := h.prepare(t.Context(), "new", func() (index.VectorIndex, error) { return next, nil }); err != nil {
 		t.Fatal(err)
 	}
 	for {
-		if _, ok := h.Prepared(); ok {
+		if ok, err := h.Prepared(t.Context()); ok || err != nil {
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -50,6 +50,19 @@ func wordsOf(question string) (n int) {
 	return n
 }
 
+// loneVectorFloor lowers the floor of cosines if no chunk has a keyword score.
+const loneVectorFloor = 0.6
+
+// withoutChance removes the candidates that have no keyword score and whose cosine does not exceed the
+// floor.
+func (f Fusion) withoutChance(list []Candidate) []Candidate {
+	floor := f.VectorFloor
+	if !slices.ContainsFunc(list, func(c Candidate) bool { return c.Signals.Keyword > 0 }) {
+		floor *= loneVectorFloor // no word is known: misspelt words have lower cosines than correct ones
+	}
+	return slices.DeleteFunc(list, func(c Candidate) bool { return c.Signals.Keyword <= 0 && c.Signals.Vector <= floor })
+}
+
 // rrfConstant is k of reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009).
 const rrfConstant = 60
 
@@ -63,7 +76,7 @@ const rrfConstant = 60
 //
 // RRF: Σ 1/(60+rank) over the indexes, divided by its maximum. It ignores how much better one hit
 // is than the next, and so loses with a weak second list.
-func fuse(hits []Hit, f Fusion, question string, keyword, vector bool) {
+func fuse(hits []Candidate, f Fusion, question string, keyword, vector bool) {
 	if f.Method == "rrf" {
 		fuseRanks(hits, keyword, vector)
 		return
@@ -92,15 +105,15 @@ func (f Fusion) beyondChance(cosine float64) float64 {
 	return max(0, cosine-chance) / (1 - chance)
 }
 
-func fuseRanks(hits []Hit, keyword, vector bool) {
+func fuseRanks(hits []Candidate, keyword, vector bool) {
 	lists := 0
 	add := func(score func(Hit) float64) {
 		lists++
-		slices.SortFunc(hits, func(a, b Hit) int {
-			return cmp.Or(cmp.Compare(score(b), score(a)), cmp.Compare(a.ID, b.ID))
+		slices.SortFunc(hits, func(a, b Candidate) int {
+			return cmp.Or(cmp.Compare(score(b.Hit), score(a.Hit)), cmp.Compare(a.ID, b.ID))
 		})
 		for i := range hits {
-			if score(hits[i]) > 0 {
+			if score(hits[i].Hit) > 0 {
 				hits[i].Score += 1 / float64(rrfConstant+i+1)
 			}
 		}

@@ -1,6 +1,9 @@
 package index
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // Health describes the state of an index for its operators.
 type Health struct {
@@ -11,9 +14,9 @@ type Health struct {
 	Searches Measurements
 }
 
-// Health describes the index. Unlike [Hybrid.Stats] it does not wait for a batch that is being
-// applied, so it may be called often.
-func (h *Hybrid) Health() Health {
+// Health implements [Follower]. It does not wait for a batch that is being applied, so it may be
+// called often.
+func (h *Hybrid) Health(context.Context) (Health, error) {
 	v := Health{
 		Chunks: len(h.view.Load().ids), Applied: h.applied.Load(),
 		Keyword: h.keyword.stats(), Vector: h.vector.Load().stats(),
@@ -21,7 +24,7 @@ func (h *Hybrid) Health() Health {
 	if h.monitor != nil {
 		v.Searches = h.monitor.Measurements()
 	}
-	return v
+	return v, nil
 }
 
 // SearchReport is [Measurements] in a human-readable form.

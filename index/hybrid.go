@@ -23,9 +23,9 @@ type Options struct {
 	// Keyword and Vector open the two indexes, at first and again after a failure. An index with
 	// unusable files starts empty, with Cursor 0.
 	Keyword func() (KeywordIndex, error)
-	Vector  func() (VectorIndex, error)
-	// Space names the embedding space of the vector index.
-	Space string
+	Vector  func(Space) (VectorIndex, error)
+	// Space is the embedding space of the vector index.
+	Space Space
 	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [DefaultOpenWait]. After
 	// that they are fed in the background.
 	OpenWait time.Duration
@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Hybrid is an [Index] over a keyword and a vector index in this process. It follows the store
+// Hybrid is an [Engine] over a keyword and a vector index in this process. It follows the store
 // through its [Feed].
 //
 // An index is reopened if it fails or its files were lost, torn or written by another version. It is
@@ -109,7 +109,7 @@ type vectorSpace struct {
 	name string
 }
 
-var _ Index = (*Hybrid)(nil)
+var _ Engine = (*Hybrid)(nil)
 
 // Open returns an index of everything in the feed. It fails if the feed fails or ctx ends. An index
 // that cannot be opened is retried later.
@@ -153,21 +153,14 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	return h, nil
 }
 
-func newVectorSpace(name string, open func() (VectorIndex, error)) *vectorSpace {
-	s := &vectorSpace{name: name}
-	s.open, s.feed = open, feedVectors
+func newVectorSpace(of Space, open func(Space) (VectorIndex, error)) *vectorSpace {
+	s := &vectorSpace{name: of.Name}
+	s.open, s.feed = func() (VectorIndex, error) { return open(of) }, feedVectors
 	return s
 }
 
-// Space names the embedding space that the vectors of queries must be in.
+// Space implements [Spaces].
 func (h *Hybrid) Space() string { return h.vector.Load().name }
-
-// VectorIndex returns the vector index, for methods of particular implementations. It returns nil
-// while the index is not open.
-func (h *Hybrid) VectorIndex() VectorIndex {
-	d, _ := h.vector.Load().current()
-	return d
-}
 
 // fileIndex has the methods of both indexes that act on their files.
 type fileIndex interface {
@@ -189,7 +182,7 @@ func (h *Hybrid) Flush(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Compact implements [Index]. It includes an index that is being prepared, which has files, too. It
+// Compact implements [Follower]. It includes an index that is being prepared, which has files, too. It
 // returns [ragctx.ErrUnavailable] while an index is missing or incomplete: its files may hold
 // removed data, or may still be fed it.
 func (h *Hybrid) Compact(ctx context.Context) error {
@@ -224,16 +217,6 @@ func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 		return fmt.Errorf("%w: the %s index was replaced; try again", ragctx.ErrUnavailable, name)
 	}
 	return err
-}
-
-// Stats implements [Index].
-func (h *Hybrid) Stats() Stats {
-	h.write.Lock()
-	defer h.write.Unlock()
-	return Stats{
-		Chunks: len(h.view.Load().ids), Items: len(h.byItem), Applied: h.applied.Load(),
-		Keyword: h.keyword.stats(), Vector: h.vector.Load().stats(),
-	}
 }
 
 // Close ends the background work and closes both indexes.

@@ -31,11 +31,14 @@ func ids(r index.Result) []uint64 {
 
 // harness is an index with all that it depends on.
 type harness struct {
-	*index.Hybrid
+	index.Index
 
-	feed  *history
-	words *words
-	near  *arrows
+	hybrid *index.Hybrid
+	feed   *history
+	words  *words
+	near   *arrows
+	// spaces opens the vector indexes of other embedding spaces than the first.
+	spaces map[string]func() (index.VectorIndex, error)
 }
 
 // open returns an index over fakes that lasts as long as the test.
@@ -62,13 +65,34 @@ func newHarness(t failer, o index.Options) *harness {
 		o.Keyword = func() (index.KeywordIndex, error) { return h.words, nil }
 	}
 	if o.Vector == nil {
-		o.Vector = func() (index.VectorIndex, error) { return h.near, nil }
+		o.Vector = func(s index.Space) (index.VectorIndex, error) {
+			if open := h.spaces[s.Name]; open != nil {
+				return open()
+			}
+			return h.near, nil
+		}
 	}
 	var err error
-	if h.Hybrid, err = index.Open(t.Context(), o); err != nil {
+	if h.hybrid, err = index.Open(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}
+	h.Index = index.Index{Engine: h.hybrid}
 	return h
+}
+
+// prepare prepares an index of an embedding space.
+func (h *harness) prepare(ctx context.Context, space string, open func() (index.VectorIndex, error)) error {
+	h.spaces = map[string]func() (index.VectorIndex, error){space: open}
+	return h.Prepare(ctx, index.Space{Name: space})
+}
+
+func (h *harness) health(t failer) index.Health {
+	t.Helper()
+	v, err := h.Health(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // apply makes a batch happen and has the index catch up with it.

@@ -1,10 +1,12 @@
 // Package index finds the chunks of one collection (parts of documents, memories) that answer a
 // query.
 //
-// A [Hybrid] joins a [KeywordIndex] and a [VectorIndex] with a catalog of the items that chunks
-// belong to. The catalog decides, inside the search of both indexes, which chunks a query may see
-// at which time, so filters never cost results. The scores of the two indexes are fused to one
-// relevance (see [Fusion]).
+// An [Engine] finds candidates by words and by vectors, and an [Index] ranks them: it fuses both
+// scores to one relevance (see [Fusion]).
+//
+// A [Hybrid] is the engine in this process. It joins a [KeywordIndex] and a [VectorIndex] with a
+// catalog of the items that chunks belong to. The catalog decides, inside the search of both indexes,
+// which chunks a query may see at which time, so filters never cost results.
 //
 // An index is a cache of the store. Every chunk carries the sequence number of the write that
 // created it. Each index records the number up to which it is durable, and is fed the rest when it
@@ -13,8 +15,6 @@ package index
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -106,16 +106,6 @@ func (b *Batch) removedChunks() (chunks []uint64) {
 	return chunks
 }
 
-// Scope selects the items that a query may see by their owner.
-type Scope struct {
-	// User sees their own items and those that belong to no user; "" sees only the latter. AnyUser
-	// disables that isolation.
-	User    string
-	AnyUser bool
-	// Agent and Session restrict the scope to the items of an agent or a session; "" is any.
-	Agent, Session string
-}
-
 // Query asks for the K best chunks.
 type Query struct {
 	// Text is searched in the keyword index, Vector in the vector index. An empty one skips its
@@ -134,7 +124,7 @@ type Query struct {
 	// the parameters of the keyword score.
 	More    []Wording
 	Keyword KeywordParams
-	// Space names the embedding space of Vector; see [Hybrid.Space]. The vector index is skipped if
+	// Space names the embedding space of Vector; see [Spaces]. The vector index is skipped if
 	// it holds vectors of another space.
 	Space  string
 	K      int
@@ -195,68 +185,4 @@ type Result struct {
 	// addition to the words of Text and More: expansions of patterns, and corrections.
 	Corrections []Correction
 	Terms       []string
-}
-
-// Stats describes a hybrid index.
-type Stats struct {
-	Chunks, Items int
-	// Applied is the newest change that can be found.
-	Applied         uint64
-	Keyword, Vector PartStats
-}
-
-// Index is the contract of a hybrid index in this or another process. Searches run concurrently
-// with CatchUp and see the state before or after each batch.
-type Index interface {
-	// CatchUp makes all changes up to seq searchable before it returns.
-	CatchUp(ctx context.Context, seq uint64) error
-	// Search fails only if no index could answer, or q's parameters are out of range.
-	Search(ctx context.Context, q Query) (Result, error)
-	// Compact erases the data of removed chunks from all files.
-	Compact(ctx context.Context) error
-	Stats() Stats
-	Close() error
-}
-
-// visible reports whether q may see p in a state.
-func (q *Query) visible(p *item, state uint64) bool {
-	if p.removed.Load() {
-		return false
-	}
-	if !p.currentAt(q, state) {
-		return false
-	}
-	scope := q.Scope
-	if p.User != "" && !scope.AnyUser && p.User != scope.User {
-		return false
-	}
-	if scope.Agent != "" && p.Agent != scope.Agent || scope.Session != "" && p.Session != scope.Session {
-		return false
-	}
-	return matches(&q.Filter, p.Item)
-}
-
-func matches(f *ragctx.Filter, p *Item) bool {
-	if !f.OccurredAfter.IsZero() && (p.Occurred.IsZero() || p.Occurred.Before(f.OccurredAfter)) {
-		return false
-	}
-	if !f.OccurredBefore.IsZero() && (p.Occurred.IsZero() || !p.Occurred.Before(f.OccurredBefore)) {
-		return false
-	}
-	for _, t := range f.Tags {
-		if !slices.Contains(p.Tags, t) {
-			return false
-		}
-	}
-	for k, v := range f.Metadata {
-		if got, ok := p.Metadata[k]; !ok || got != v {
-			return false
-		}
-	}
-	return len(f.Sources) == 0 || slices.ContainsFunc(f.Sources, func(s string) bool {
-		if prefix, ok := strings.CutSuffix(s, "*"); ok {
-			return strings.HasPrefix(p.Source, prefix)
-		}
-		return p.Source == s
-	})
 }

@@ -47,7 +47,7 @@ func always() index.MonitorOptions {
 func measure(t testing.TB, ix *graph) (*harness, *index.RecallMonitor) {
 	t.Helper()
 	g := index.NewRecallMonitor(always())
-	h := newHarness(t, index.Options{Monitor: g, Vector: func() (index.VectorIndex, error) { return ix, nil }})
+	h := newHarness(t, index.Options{Monitor: g, Vector: func(index.Space) (index.VectorIndex, error) { return ix, nil }})
 	t.Cleanup(func() { h.Close() })
 	for n := range uint64(40) {
 		v := 1 - float32(n)/100
@@ -60,7 +60,7 @@ func measure(t testing.TB, ix *graph) (*harness, *index.RecallMonitor) {
 // ready waits until the index has everything.
 func ready(t testing.TB, h *harness) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); h.Health().Vector.State != index.Ready; runtime.Gosched() {
+	for end := time.Now().Add(10 * time.Second); h.health(t).Vector.State != index.Ready; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal("the index lacks something")
 		}
@@ -103,7 +103,7 @@ func TestGaugeTellsWhatIsMissed(t *testing.T) {
 	if m.Took.Count != 5 || m.Exact.Count != 6 || m.Skipped != 0 {
 		t.Errorf("%d searches, %d exact ones, %d passed over", m.Took.Count, m.Exact.Count, m.Skipped)
 	}
-	if v := h.Health(); v.Searches.Took.Count != 5 || v.Chunks != 40 || v.Vector.Kind != "arrows" || v.Keyword.Chunks != 40 {
+	if v := h.health(t); v.Searches.Took.Count != 5 || v.Chunks != 40 || v.Vector.Kind != "arrows" || v.Keyword.Chunks != 40 {
 		t.Errorf("the index's own: %+v", v)
 	}
 }
@@ -157,9 +157,9 @@ func TestGaugeAfterReopening(t *testing.T) {
 	for range 2 {
 		g := index.NewRecallMonitor(always())
 		ix := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id == 3 }}
-		h := newHarness(t, index.Options{Dir: dir, Feed: feed, Monitor: g, Vector: func() (index.VectorIndex, error) { return ix, nil }})
+		h := newHarness(t, index.Options{Dir: dir, Feed: feed, Monitor: g, Vector: func(index.Space) (index.VectorIndex, error) { return ix, nil }})
 		h.feed = feed
-		if h.Stats().Chunks == 0 {
+		if h.health(t).Chunks == 0 {
 			for n := range uint64(10) {
 				apply(t, h, one(n+1, "apple", 1-float32(n)/100, 0))
 			}
@@ -223,7 +223,7 @@ func TestGaugeHoldsNothing(t *testing.T) {
 	g := index.NewRecallMonitor(always())
 	ix := func() weak.Pointer[arrows] {
 		ix := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
-		h := newHarness(t, index.Options{Monitor: g, Vector: func() (index.VectorIndex, error) { return ix, nil }})
+		h := newHarness(t, index.Options{Monitor: g, Vector: func(index.Space) (index.VectorIndex, error) { return ix, nil }})
 		for n := range uint64(20) {
 			apply(t, h, one(n+1, "apple", 1, 0))
 		}

@@ -39,7 +39,10 @@ func TestAround(t *testing.T) {
 	}
 	apply(t, h, b)
 	q := index.Query{Scope: index.Scope{User: "a"}, Now: t0}
-	got := h.Neighbors(q, b.Seq, []uint64{51, 80, 999}, 2)
+	got, err := h.Neighbors(t.Context(), q.Where(b.Seq), []uint64{51, 80, 999}, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []index.Neighbors{{Before: []uint64{2, 1}, After: []uint64{6, 7}}, {}, {}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("around (-want +got):\n%s", diff)

@@ -18,9 +18,9 @@ const (
 	variantWeight  = 0.5
 )
 
-// expandPatterns returns the words that match q's patterns, without the words of its text.
-func (h *Hybrid) expandPatterns(ctx context.Context, q *Query) (words []Wording) {
-	if len(q.Patterns) == 0 {
+// expandPatterns returns the words that match r's patterns, without the words of its text.
+func (h *Hybrid) expandPatterns(ctx context.Context, r *Retrieval) (words []Wording) {
+	if len(r.Patterns) == 0 {
 		return nil
 	}
 	l, _, ok := h.keyword.serving()
@@ -28,8 +28,8 @@ func (h *Hybrid) expandPatterns(ctx context.Context, q *Query) (words []Wording)
 		return nil
 	}
 	defer trace.Start(ctx, trace.Keyword).End()
-	seen := analysis.Query(q.Text)
-	for _, p := range q.Patterns {
+	seen := analysis.Query(r.Text)
+	for _, p := range r.Patterns {
 		most := maxNearWords
 		if p.Kind == analysis.Prefix {
 			most = maxPrefixWords

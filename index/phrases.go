@@ -7,9 +7,9 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// requirePhrases restricts accept, for both indexes, to chunks that may contain q's phrases.
-func (h *Hybrid) requirePhrases(ctx context.Context, q *Query, accept Accept) Accept {
-	if len(q.Phrases) == 0 {
+// requireTerms restricts accept, for both indexes, to chunks that have all of some terms.
+func (h *Hybrid) requireTerms(ctx context.Context, terms []string, accept Accept) Accept {
+	if len(terms) == 0 {
 		return accept
 	}
 	l, complete, ok := h.keyword.serving()
@@ -17,10 +17,6 @@ func (h *Hybrid) requirePhrases(ctx context.Context, q *Query, accept Accept) Ac
 		return accept // it is incomplete; the caller verifies the texts
 	}
 	defer trace.Start(ctx, trace.Keyword).End()
-	var terms []string
-	for i := range q.Phrases {
-		terms = append(terms, q.Phrases[i].Terms()...)
-	}
 	chunks, err := l.Holding(ctx, terms)
 	if err != nil {
 		h.opts.Logger.WarnContext(ctx, "phrases ignored: they could not be looked up", "error", err)

@@ -29,7 +29,7 @@ const (
 // matters only as far as it changes the hundred best: deeper searches can find hits that both
 // indexes rank low. The weights are for keyword scores; other scores are used as the relevance
 // directly.
-func setRelevance(hits []Hit, words bool) []Hit {
+func setRelevance(hits []Candidate, words bool) []Candidate {
 	if len(hits) == 0 {
 		return hits
 	}
@@ -44,7 +44,7 @@ func setRelevance(hits []Hit, words bool) []Hit {
 	return hits
 }
 
-func background(hits []Hit) float64 {
+func background(hits []Candidate) float64 {
 	sum, n := float64(priorTexts*priorScore), float64(priorTexts)
 	seen := make(map[uint64]struct{}, backgroundHits)
 	for _, hit := range hits[:min(backgroundHits, len(hits))] {

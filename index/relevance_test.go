@@ -10,11 +10,11 @@ import (
 func TestRelevance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "hits")
-		hits := make([]Hit, n)
+		hits := make([]Candidate, n)
 		score := 1.0
 		for i := range hits {
 			score *= rapid.Float64Range(0, 1).Draw(t, "share")
-			hits[i] = Hit{ID: uint64(i), Item: rapid.Uint64Range(1, 40).Draw(t, "parent"), Score: score}
+			hits[i].Hit = Hit{ID: uint64(i), Item: rapid.Uint64Range(1, 40).Draw(t, "parent"), Score: score}
 		}
 		setRelevance(hits, true)
 		last := math.Inf(1)
@@ -33,10 +33,10 @@ func TestRelevance(t *testing.T) {
 // What stands out is relevant, what looks like everything else is not, in
 // collections of any size.
 func TestRelevanceOfWhatStandsOut(t *testing.T) {
-	search := func(scores ...float64) []Hit {
-		hits := make([]Hit, len(scores))
+	search := func(scores ...float64) []Candidate {
+		hits := make([]Candidate, len(scores))
 		for i, s := range scores {
-			hits[i] = Hit{ID: uint64(i), Item: uint64(i), Score: s}
+			hits[i].Hit = Hit{ID: uint64(i), Item: uint64(i), Score: s}
 		}
 		return setRelevance(hits, true)
 	}
@@ -54,11 +54,11 @@ func TestRelevanceOfWhatStandsOut(t *testing.T) {
 	if r := search(0.04, 0.03)[0].Relevance; r > 0.2 {
 		t.Errorf("a chance match among two texts is %.2f relevant", r)
 	}
-	if hits := setRelevance([]Hit{{Score: 0.4}, {Score: 0.3}}, false); hits[0].Relevance != 0.4 || hits[1].Relevance != 0.3 {
+	if hits := setRelevance([]Candidate{{Hit: Hit{Score: 0.4}}, {Hit: Hit{Score: 0.3}}}, false); hits[0].Relevance != 0.4 || hits[1].Relevance != 0.3 {
 		t.Errorf("without words: %+v", hits)
 	}
 	setRelevance(nil, true)
-	for _, h := range setRelevance(make([]Hit, 3), true) {
+	for _, h := range setRelevance(make([]Candidate, 3), true) {
 		if h.Relevance != 0 {
 			t.Errorf("no score is %v relevant", h.Relevance)
 		}

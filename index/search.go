@@ -3,268 +3,175 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"math"
 	"slices"
-	"sync"
 
-	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/text/timeexpr"
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
-// Search implements [Index].
-func (h *Hybrid) Search(ctx context.Context, q Query) (Result, error) {
+// Index ranks what an engine finds.
+type Index struct{ Engine }
+
+// minDepth is the minimum number of candidates requested by words and by vectors.
+const minDepth = 100
+
+// Where returns the selection of q in a state; see [Where].
+func (q *Query) Where(state uint64) Where {
+	return Where{Scope: q.Scope, Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, State: state}
+}
+
+// retrieval returns the candidates to rank for q. It over-fetches: the best after fusion need not be at
+// the very top of either score.
+func (q *Query) retrieval() Retrieval {
+	depth := max(minDepth, 2*q.K)
+	r := Retrieval{
+		Where: q.Where(0), Text: q.Text, More: q.More, Params: q.Keyword, Patterns: q.Patterns, Spelling: q.Spelling,
+		Vector: q.Vector, Space: q.Space, Exact: q.Exact, WordDepth: depth, VectorDepth: depth,
+	}
+	for i := range q.Phrases {
+		r.Must = append(r.Must, q.Phrases[i].Terms()...)
+	}
+	switch q.Fusion.Method {
+	case "keyword":
+		r.Vector = nil
+	case "vector":
+		r.Text, r.More, r.Patterns, r.Spelling = "", nil, nil, false
+	}
+	return r
+}
+
+// withMessages also requests what the features of a conversation use, at a greater depth.
+func (r *Retrieval) withMessages(d *ConversationWeights, win *timeexpr.Window) {
+	r.Messages, r.WordDepth = true, max(r.WordDepth, featureDepth)
+	if d != nil {
+		r.Sessions, r.Window = d.WithDefaults().Session != 0, win
+	}
+}
+
+// Search returns the K best chunks. It fails only if the engine could not answer, or q's parameters are
+// out of range. It makes at most three calls of the engine.
+func (x Index) Search(ctx context.Context, q Query) (Result, error) {
 	if err := q.Keyword.Validate(); err != nil {
 		return Result{}, fmt.Errorf("index: search: %w", err)
 	}
 	if q.K <= 0 {
 		return Result{}, nil
 	}
-	switch q.Fusion.Method {
-	case "keyword":
-		q.Vector = nil
-	case "vector":
-		q.Text, q.More, q.Patterns, q.Spelling = "", nil, nil, false
-	}
-	if h.monitor != nil { // a shadow query may use it after the caller has returned
-		q.Filter = q.Filter.Clone()
-	}
-	hasText := q.hasText()
-	res := Result{State: h.applied.Load()}
-	win := h.window(&q, res.State)
-	res.Window = win
-	if win != nil && q.Time.List {
-		res.Hits = h.listByTime(&q, res.State, win)
-		return res, nil
-	}
-	// A query with vectors alone gets plain cosines.
-	featured := hasText && (q.Conversation != nil || win != nil)
-	a := h.searchParts(ctx, &q, res.State, featured)
-	if err := ctx.Err(); err != nil {
+	win, err := x.window(ctx, &q)
+	if err != nil {
 		return Result{}, err
 	}
-	useKeyword, useVector := hasText && a.keywordErr == nil, len(q.Vector) > 0 && a.vectorErr == nil
-	if a.keywordErr != nil || hasText && !a.keywordComplete {
-		h.noteDegraded(ctx, &res, "keyword", a.keywordErr, h.keyword.suspect)
+	if win != nil && q.Time.List {
+		return x.during(ctx, &q, win)
 	}
-	if a.vectorErr != nil || len(q.Vector) > 0 && !a.vectorComplete {
-		h.noteDegraded(ctx, &res, "vector", a.vectorErr, a.space.suspect)
+	r := q.retrieval()
+	// A query with vectors alone gets plain cosines.
+	featured := r.hasText() && (q.Conversation != nil || win != nil)
+	if featured {
+		r.withMessages(q.Conversation, win)
 	}
-	if !useKeyword && !useVector && len(res.Degraded) > 0 {
-		return Result{}, fmt.Errorf("%w: no index can answer this query; it is being repaired, try again soon: %w",
-			ragctx.ErrUnavailable, errors.Join(a.keywordErr, a.vectorErr))
+	found, err := x.Retrieve(ctx, r)
+	if err != nil {
+		return Result{}, err
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
-	res.Hits = h.join(q, a.space, a.words, a.near)
-	fuse(res.Hits, q.Fusion, q.Text, useKeyword && a.words.Max > 0, useVector)
-	slices.SortFunc(res.Hits, better)
-	if featured && len(res.Hits) > 0 {
-		res.Hits = h.features(&q, res.State, res.Hits, a.sessions.scores(a.words.Groups), win)
+	list := q.Fusion.withoutChance(found.Candidates)
+	fuse(list, q.Fusion, r.Text, found.Words, found.Vectors)
+	slices.SortFunc(list, better)
+	if featured && len(list) > 0 {
+		if list, err = x.addFeatures(ctx, &q, list, &found, win); err != nil {
+			return Result{}, err
+		}
 	}
-	res.Hits = setRelevance(res.Hits, useKeyword && a.words.Max > 0 && q.Fusion.Method != "rrf")
-	res.Hits = res.Hits[:min(q.K, len(res.Hits))]
-	res.Corrections, res.Terms = a.words.Corrections, a.terms
+	list = setRelevance(list, found.Words && q.Fusion.Method != "rrf")
+	res := Result{
+		Hits: hitsOf(list[:min(q.K, len(list))]), State: found.State, Degraded: found.Degraded, Window: win,
+		Corrections: found.Corrections, Terms: found.Terms,
+	}
 	for _, c := range res.Corrections {
 		res.Terms = append(res.Terms, c.Term)
 	}
 	return res, nil
 }
 
-// partResults are the results of both indexes.
-type partResults struct {
-	space                           *vectorSpace // the one searched
-	words                           KeywordResult
-	terms                           []string       // that patterns expanded to
-	sessions                        *sessionGroups // scored by the keyword index, or nil
-	near                            []Scored
-	keywordComplete, vectorComplete bool // the index was complete when it was searched
-	keywordErr, vectorErr           error
+// better orders candidates, best first.
+func better(a, b Candidate) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 }
 
-// minDepth is the minimum number of chunks requested from each index.
-const minDepth = 100
-
-// searchParts searches both indexes. It over-fetches: the best after fusion need not be at the very
-// top of either, and features use even more.
-func (h *Hybrid) searchParts(ctx context.Context, q *Query, state uint64, featured bool) (a partResults) {
-	view := h.view.Load()
-	accept, only := h.requirePhrases(ctx, q, h.acceptFunc(view, q, state)), h.allowList(view, q, state)
-	depth := max(minDepth, 2*q.K)
-	a.space = h.vector.Load()
-	var wg sync.WaitGroup
-	if len(q.Vector) > 0 {
-		wg.Go(func() {
-			a.near, a.vectorComplete, a.vectorErr = h.nearest(ctx, a.space, q.Space,
-				VectorQuery{Vector: q.Vector, K: depth, Accept: accept, Only: only, Exact: q.Exact})
-		})
-	}
-	if q.hasText() {
-		found := h.expandPatterns(ctx, q)
-		for _, w := range found {
-			a.terms = append(a.terms, w.Text)
-		}
-		words := KeywordQuery{Text: q.Text, More: slices.Concat(q.More, found), K: depth, Accept: accept, Only: only, Params: q.Keyword}
-		if featured {
-			a.sessions = h.sessionGroups(q, state)
-			words.K, words.Groups = max(depth, featureDepth), a.sessions.groups(h, q, state)
-		}
-		if q.Spelling {
-			words.Spelling = h.spelling(view, q, state)
-		}
-		a.words, a.keywordComplete, a.keywordErr = h.searchKeyword(ctx, words)
-		if now := h.view.Load(); q.Spelling && words.Spelling.Within == nil && now.anyRestricted {
-			// The index may have read words of a user's private text, written since the whole
-			// collection was unrestricted.
-			words.Spelling = h.spelling(now, q, state)
-			a.words, a.keywordComplete, a.keywordErr = h.searchKeyword(ctx, words)
-		}
-	}
-	wg.Wait()
-	return a
-}
-
-// better orders hits, best first.
-func better(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) }
-
-// noteDegraded records an index that failed or is incomplete.
-func (h *Hybrid) noteDegraded(ctx context.Context, res *Result, name string, err error, suspect func(error) bool) {
-	res.Degraded = append(res.Degraded, name)
-	if err == nil || errors.Is(err, errAbsent) {
-		return
-	}
-	h.opts.Logger.WarnContext(ctx, "search of an index failed", "index", name, "error", err)
-	if suspect(err) {
-		h.wakeUp()
-	}
-}
-
-// errAbsent reports that an index has failed and is being rebuilt.
-var errAbsent = errors.New("index: it failed and is being rebuilt")
-
-// searchKeyword searches the keyword index and reports whether it is complete.
-func (h *Hybrid) searchKeyword(ctx context.Context, q KeywordQuery) (res KeywordResult, complete bool, err error) {
-	l, complete, ok := h.keyword.serving()
-	if !ok {
-		return res, false, errAbsent
-	}
-	defer trace.Start(ctx, trace.Keyword).End()
-	res, err = l.Search(ctx, q)
-	return res, complete, err
-}
-
-// search searches the vector index if it holds vectors of the query's space, and reports whether it
-// is complete.
-func (s *vectorSpace) search(ctx context.Context, name string, q VectorQuery) (near []Scored, complete bool, err error) {
-	d, complete, ok := s.serving()
-	if !ok || name != s.name {
-		return nil, false, errAbsent
-	}
-	defer trace.Start(ctx, trace.Vector).End()
-	near, err = d.Search(ctx, q)
-	return near, complete, err
-}
-
-// similarity returns a chunk's cosine, or 0 if it is unknown.
-func (s *vectorSpace) similarity(name string, v []float32, id uint64) float64 {
-	d, ok := s.current()
-	if !ok || name != s.name {
-		return 0
-	}
-	cos, _ := d.Similarity(v, id)
-	return cos
-}
-
-// acceptFunc returns the predicate for q, or nil if every chunk passes. A chunk that is newer than
-// the catalog c is looked up in the current one, as the item it replaces may be superseded by now.
-func (h *Hybrid) acceptFunc(c *catalog, q *Query, state uint64) Accept {
-	open := q.Filter.IsZero() && q.Scope.Agent == "" && q.Scope.Session == "" && q.AsOf.IsZero()
-	if open && !c.anyRestricted {
-		return nil
-	}
-	return func(id uint64) bool {
-		if open && c.unrestricted.has(id) {
-			return true
-		}
-		in := c
-		i, ok := in.at(id)
-		if !ok {
-			in = h.view.Load()
-			i, ok = in.at(id)
-		}
-		return ok && q.visible(in.items[i], state)
-	}
-}
-
-// spelling selects the chunks that q could see without its filter for spelling corrections.
-func (h *Hybrid) spelling(c *catalog, q *Query, state uint64) *Spelling {
-	unfiltered := Query{Scope: Scope{User: q.Scope.User, AnyUser: q.Scope.AnyUser}, AsOf: q.AsOf, Now: q.Now}
-	s := &Spelling{Within: h.acceptFunc(c, &unfiltered, state)}
-	if s.Within != nil {
-		s.Only = h.allowList(c, &unfiltered, state)
-	}
-	return s
-}
-
-// loneVectorFloor lowers the floor of the vector index if the keyword index found nothing.
-const loneVectorFloor = 0.6
-
-// join merges the hits of both indexes into one unsorted list without duplicates. It fills in the
-// cosine of hits that only the keyword index found.
-func (h *Hybrid) join(q Query, sp *vectorSpace, words KeywordResult, near []Scored) []Hit {
-	c := h.view.Load() // the current view, as an index may have found newer chunks
-	hits := make([]Hit, 0, len(words.Hits)+len(near))
-	add := func(id uint64, s Signals) bool {
-		i, ok := c.at(id)
-		if ok {
-			hits = append(hits, Hit{ID: id, Item: c.items[i].ID, Ordinal: int(c.ordinal[i]), Signals: s})
-		}
-		return ok
-	}
-	slices.SortFunc(near, func(a, b Scored) int { return cmp.Compare(a.ID, b.ID) })
-	found := make([]bool, len(near)) // by both indexes
-	lacking := make([]int, 0, len(words.Hits))
-	for _, w := range words.Hits {
-		s := Signals{Keyword: w.Score / words.Max}
-		i, inBoth := slices.BinarySearchFunc(near, w.ID, func(n Scored, id uint64) int { return cmp.Compare(n.ID, id) })
-		if inBoth {
-			s.Vector, found[i] = near[i].Score, true
-		}
-		if add(w.ID, s) && !inBoth {
-			lacking = append(lacking, len(hits)-1)
-		}
-	}
-	if len(q.Vector) > 0 {
-		sp.fillIn(q, hits, lacking)
-	}
-	floor := q.Fusion.VectorFloor
-	if len(words.Hits) == 0 {
-		floor *= loneVectorFloor // no word is known: misspelt words have lower cosines than correct ones
-	}
-	for i, n := range near {
-		if !found[i] && n.Score > floor {
-			add(n.ID, Signals{Vector: n.Score})
-		}
+func hitsOf(list []Candidate) []Hit {
+	hits := make([]Hit, len(list))
+	for i := range list {
+		hits[i] = list[i].Hit
 	}
 	return hits
 }
 
-// parallelCosines is the number of cosines from which a second goroutine is worth its cost.
-const parallelCosines = 16
-
-// fillIn sets the cosines of some hits, half of them in a second goroutine: their vectors are
-// scattered in memory, and fetching one takes far longer than multiplying it.
-func (s *vectorSpace) fillIn(q Query, hits []Hit, lacking []int) {
-	fill := func(some []int) {
-		for _, i := range some {
-			hits[i].Signals.Vector = s.similarity(q.Space, q.Vector, hits[i].ID)
+// window returns the time that q asks about, or nil.
+func (x Index) window(ctx context.Context, q *Query) (*timeexpr.Window, error) {
+	if q.Time == nil {
+		return nil, nil
+	}
+	var t timeexpr.Timeline
+	if q.Time.Reading.NeedsTimeline() {
+		var err error
+		if t, err = x.Timeline(ctx, q.Where(0)); err != nil {
+			return nil, err
 		}
+		t.Current = q.Session
 	}
-	var other sync.WaitGroup
-	if n := len(lacking); n > parallelCosines {
-		half := lacking[:n/2]
-		lacking = lacking[n/2:]
-		other.Go(func() { fill(half) })
+	w := q.Time.Reading.Window(t)
+	if w.Sessions == nil && w.From.IsZero() && w.To.IsZero() {
+		return nil, nil
 	}
-	fill(lacking)
-	other.Wait()
+	return &w, nil
+}
+
+// during returns the chunks in a window in the order of time. Their scores fall from 1 to a half, so
+// that sorting by score keeps the order: all of them match a question about that time alone.
+func (x Index) during(ctx context.Context, q *Query, win *timeexpr.Window) (Result, error) {
+	found, total, err := x.During(ctx, q.Where(0), *win, q.K)
+	if err != nil {
+		return Result{}, err
+	}
+	for i := range found.Candidates {
+		h := &found.Candidates[i].Hit
+		h.Score = 1 - 0.5*float64(i)/float64(total)
+		h.Relevance = h.Score
+	}
+	return Result{Hits: hitsOf(found.Candidates), State: found.State, Window: win}, nil
+}
+
+// Within returns all chunks in the time that q asks about, in the order of time, and the state in
+// which they were found. It returns false if q asks about no time.
+func (x Index) Within(ctx context.Context, q Query) (Result, bool, error) {
+	win, err := x.window(ctx, &q)
+	if err != nil || win == nil {
+		return Result{}, false, err
+	}
+	q.K = math.MaxInt
+	res, err := x.during(ctx, &q, win)
+	return res, err == nil, err
+}
+
+// addFeatures scores sorted candidates and additional ones by all features that q requests besides words
+// and vectors.
+func (x Index) addFeatures(
+	ctx context.Context, q *Query, list []Candidate, found *Found, win *timeexpr.Window,
+) ([]Candidate, error) {
+	s := newScorer(q, list)
+	if q.Conversation != nil {
+		if ids := s.unscoredNeighbors(min(expandDepth, len(s.list))); len(ids) > 0 {
+			more, err := x.Describe(ctx, q.Where(found.State), ids)
+			if err != nil {
+				return nil, err
+			}
+			s.add(more)
+		}
+		s.add(found.Timely)
+	}
+	s.score(found.Sessions, win)
+	return s.ranked(list[0].Score), nil
 }

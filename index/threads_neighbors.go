@@ -1,11 +1,13 @@
 package index
 
+import "context"
+
 // Neighbors are the items around a chunk in its session, nearest first.
 type Neighbors struct{ Before, After []uint64 }
 
-// Neighbors returns the items that q may see around chunks that a search found in a state, at most
-// number on either side. Chunks without a session have no neighbors.
-func (h *Hybrid) Neighbors(q Query, state uint64, chunks []uint64, n int) []Neighbors {
+// Neighbors implements [Finder].
+func (h *Hybrid) Neighbors(_ context.Context, w Where, chunks []uint64, n int) ([]Neighbors, error) {
+	h.fixState(&w)
 	c := h.view.Load()
 	out := make([]Neighbors, len(chunks))
 	for i, id := range chunks {
@@ -19,18 +21,18 @@ func (h *Hybrid) Neighbors(q Query, state uint64, chunks []uint64, n int) []Neig
 		}
 		list := p.thread.messages()
 		if m, ok := messageAt(list, p, id); ok {
-			out[i] = Neighbors{Before: visibleNeighbors(list, m, -1, &q, state, n), After: visibleNeighbors(list, m, 1, &q, state, n)}
+			out[i] = Neighbors{Before: visibleNeighbors(list, m, -1, &w, n), After: visibleNeighbors(list, m, 1, &w, n)}
 		}
 	}
-	return out
+	return out, nil
 }
 
 // visibleNeighbors returns the n nearest visible items in one direction from a message.
-func visibleNeighbors(list []message, place, step int, q *Query, state uint64, n int) (items []uint64) {
+func visibleNeighbors(list []message, place, step int, w *Where, n int) (items []uint64) {
 	var last *item
 	for i := place + step; 0 <= i && i < len(list) && len(items) < n && (i-place)*step <= neighborReach+n; i += step {
 		m := list[i]
-		if m.item != last && m.item != list[place].item && q.visible(m.item, state) {
+		if m.item != last && m.item != list[place].item && w.visible(m.item) {
 			last = m.item
 			items = append(items, m.item.ID)
 		}

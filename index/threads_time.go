@@ -2,40 +2,26 @@ package index
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// window returns the time that q asks about, or nil.
-func (h *Hybrid) window(q *Query, state uint64) *timeexpr.Window {
-	if q.Time == nil {
-		return nil
-	}
-	var t timeexpr.Timeline
-	if q.Time.Reading.NeedsTimeline() {
-		t = h.timeline(q, state)
-	}
-	w := q.Time.Reading.Window(t)
-	if w.Sessions == nil && w.From.IsZero() && w.To.IsZero() {
-		return nil
-	}
-	return &w
-}
-
-// timeline returns the sessions and days of the items that q may see.
-func (h *Hybrid) timeline(q *Query, state uint64) timeexpr.Timeline {
+// Timeline implements [Finder].
+func (h *Hybrid) Timeline(_ context.Context, w Where) (timeexpr.Timeline, error) {
+	h.fixState(&w)
 	sessions := make(map[string]*timeexpr.Session)
 	days := make(map[time.Time]bool)
-	h.threads.visit(q.Scope, func(t *thread) {
+	h.threads.visit(w.Scope, func(t *thread) {
 		list := t.messages()
-		first := nextVisible(list, q, state, 0)
+		first := nextVisible(list, &w, 0)
 		if first == len(list) {
 			return
 		}
 		last := len(list) - 1
-		for !q.visible(list[last].item, state) {
+		for !w.visible(list[last].item) {
 			last--
 		}
 		if t.session != "" {
@@ -52,9 +38,9 @@ func (h *Hybrid) timeline(q *Query, state uint64) timeexpr.Timeline {
 				s.Last = to
 			}
 		}
-		noteDays(days, list, q, state)
+		noteDays(days, list, &w)
 	})
-	out := timeexpr.Timeline{Current: q.Session}
+	out := timeexpr.Timeline{}
 	for _, s := range sessions {
 		out.Sessions = append(out.Sessions, *s)
 	}
@@ -65,86 +51,70 @@ func (h *Hybrid) timeline(q *Query, state uint64) timeexpr.Timeline {
 		out.Days = append(out.Days, d)
 	}
 	slices.SortFunc(out.Days, time.Time.Compare)
-	return out
+	return out, nil
 }
 
 // nextVisible returns the index of the first visible message from an index on.
-func nextVisible(list []message, q *Query, state uint64, from int) int {
-	for from < len(list) && !q.visible(list[from].item, state) {
+func nextVisible(list []message, w *Where, from int) int {
+	for from < len(list) && !w.visible(list[from].item) {
 		from++
 	}
 	return from
 }
 
-// noteDays adds the days with visible items, by their midnights in the location of q.Now. It
+// noteDays adds the days with visible items, by their midnights in the location of w.Now. It
 // examines one message per day if all are visible.
-func noteDays(days map[time.Time]bool, list []message, q *Query, state uint64) {
+func noteDays(days map[time.Time]bool, list []message, w *Where) {
 	for len(list) > 0 {
-		i := nextVisible(list, q, state, 0)
+		i := nextVisible(list, w, 0)
 		if i == len(list) {
 			return
 		}
-		y, m, d := list[i].item.Occurred.In(q.Now.Location()).Date()
-		days[time.Date(y, m, d, 0, 0, 0, 0, q.Now.Location())] = true
-		list = between(list, time.Date(y, m, d+1, 0, 0, 0, 0, q.Now.Location()), time.Time{})
+		y, m, d := list[i].item.Occurred.In(w.Now.Location()).Date()
+		days[time.Date(y, m, d, 0, 0, 0, 0, w.Now.Location())] = true
+		list = between(list, time.Date(y, m, d+1, 0, 0, 0, 0, w.Now.Location()), time.Time{})
 	}
 }
 
 // inWindow calls fn for the visible messages in a window, thread by thread, until it returns false.
-func (h *Hybrid) inWindow(q *Query, state uint64, w *timeexpr.Window, fn func(message) bool) {
+func (h *Hybrid) inWindow(w *Where, win *timeexpr.Window, fn func(message) bool) {
 	more := true
-	h.threads.visit(q.Scope, func(t *thread) {
-		if !more || w.Sessions != nil && !slices.Contains(w.Sessions, t.session) {
+	h.threads.visit(w.Scope, func(t *thread) {
+		if !more || win.Sessions != nil && !slices.Contains(win.Sessions, t.session) {
 			return
 		}
 		list := t.messages()
-		if w.Sessions == nil {
-			list = between(list, w.From, w.To)
+		if win.Sessions == nil {
+			list = between(list, win.From, win.To)
 		}
 		for _, m := range list {
-			if more && q.visible(m.item, state) && w.Contains(m.item.Occurred, m.item.Session) {
+			if more && w.visible(m.item) && win.Contains(m.item.Occurred, m.item.Session) {
 				more = fn(m)
 			}
 		}
 	})
 }
 
-// listByTime returns the chunks in a window in the order of time. Their scores fall from 1 to a
-// half, so that sorting by score keeps the order: all of them match a question about that time
-// alone.
-func (h *Hybrid) listByTime(q *Query, state uint64, w *timeexpr.Window) []Hit {
-	var found []message
-	chunks := 0
-	h.inWindow(q, state, w, func(m message) bool {
-		found = append(found, m)
-		chunks += int(m.chunks)
+// During implements [Finder].
+func (h *Hybrid) During(_ context.Context, w Where, win timeexpr.Window, k int) (found Found, total int, err error) {
+	h.fixState(&w)
+	var list []message
+	h.inWindow(&w, &win, func(m message) bool {
+		list = append(list, m)
+		total += int(m.chunks)
 		return true
 	})
-	slices.SortFunc(found, compareMessages)
+	slices.SortFunc(list, compareMessages)
 	c := h.view.Load()
-	hits := make([]Hit, 0, min(chunks, q.K))
-	for _, m := range found {
-		for id := m.first; id < m.first+uint64(m.chunks) && len(hits) < q.K; id++ { //nolint:gosec // not negative
+	found = Found{State: w.State, Candidates: make([]Candidate, 0, min(total, k))}
+	for _, m := range list {
+		for id := m.first; id < m.first+uint64(m.chunks) && len(found.Candidates) < k; id++ { //nolint:gosec // not negative
 			if i, ok := c.at(id); ok {
-				score := 1 - 0.5*float64(len(hits))/float64(chunks)
-				hits = append(hits, Hit{ID: id, Item: m.item.ID, Ordinal: int(c.ordinal[i]), Score: score, Relevance: score})
+				found.Candidates = append(found.Candidates, c.candidate(i))
 			}
 		}
 	}
-	return hits
-}
-
-// Within returns all chunks in the time that q asks about, in the order of time, and the state in
-// which they were found. It returns false if q asks about no time.
-func (h *Hybrid) Within(q Query) (Result, bool) {
-	res := Result{State: h.applied.Load()}
-	w := h.window(&q, res.State)
-	if w == nil {
-		return res, false
-	}
-	q.K = len(h.view.Load().ids)
-	res.Hits = h.listByTime(&q, res.State, w)
-	return res, true
+	return found, total, nil
 }
 
 // sessionGroups numbers the threads in a scope that have visible chunks.
@@ -195,13 +165,10 @@ func (n groupNumbers) of(t *thread) int32 {
 
 // sessionGroups returns nil if there are fewer than two groups, as session scores could not
 // distinguish chunks.
-func (h *Hybrid) sessionGroups(q *Query, state uint64) *sessionGroups {
-	if q.Conversation == nil || q.Conversation.WithDefaults().Session == 0 {
-		return nil
-	}
-	g := &sessionGroups{number: newGroupNumbers(q.Scope.AnyUser, len(h.threads.all.threads()))}
-	h.threads.visit(q.Scope, func(t *thread) {
-		n := t.visible(q, state)
+func (h *Hybrid) sessionGroups(w *Where) *sessionGroups {
+	g := &sessionGroups{number: newGroupNumbers(w.Scope.AnyUser, len(h.threads.all.threads()))}
+	h.threads.visit(w.Scope, func(t *thread) {
+		n := t.visible(w)
 		if t.session == "" || n == 0 || !g.number.set(t, int32(len(g.threads)+1)) { //nolint:gosec // far fewer than 2³¹
 			return
 		}
@@ -214,13 +181,13 @@ func (h *Hybrid) sessionGroups(q *Query, state uint64) *sessionGroups {
 	return g
 }
 
-// visible returns the number of its chunks that q may see.
-func (t *thread) visible(q *Query, state uint64) (n int32) {
-	if !t.varying.Load() && q.Filter.IsZero() && q.AsOf.IsZero() {
+// visible returns the number of its visible chunks.
+func (t *thread) visible(w *Where) (n int32) {
+	if !t.varying.Load() && w.Filter.IsZero() && w.AsOf.IsZero() {
 		return t.chunks.Load()
 	}
 	for _, m := range t.messages() {
-		if q.visible(m.item, state) {
+		if w.visible(m.item) {
 			n += m.chunks
 		}
 	}
@@ -228,7 +195,7 @@ func (t *thread) visible(q *Query, state uint64) (n int32) {
 }
 
 // groups returns the groups for the query of the keyword index.
-func (g *sessionGroups) groups(h *Hybrid, q *Query, state uint64) *Groups {
+func (g *sessionGroups) groups(h *Hybrid, w *Where) *Groups {
 	if g == nil {
 		return nil
 	}
@@ -240,7 +207,7 @@ func (g *sessionGroups) groups(h *Hybrid, q *Query, state uint64) *Groups {
 		}
 		p := c.items[i]
 		group := g.number.of(p.thread)
-		if group == 0 || !q.visible(p, state) {
+		if group == 0 || !w.visible(p) {
 			return -1
 		}
 		return group - 1
@@ -248,7 +215,7 @@ func (g *sessionGroups) groups(h *Hybrid, q *Query, state uint64) *Groups {
 }
 
 // scores returns the groups' scores, scaled so that the best is 1.
-func (g *sessionGroups) scores(of []float64) map[*thread]float64 {
+func (g *sessionGroups) scores(of []float64) map[uint64]float64 {
 	if g == nil || len(of) != len(g.threads) {
 		return nil
 	}
@@ -256,10 +223,10 @@ func (g *sessionGroups) scores(of []float64) map[*thread]float64 {
 	if best <= 0 {
 		return nil
 	}
-	out := make(map[*thread]float64, len(of))
+	out := make(map[uint64]float64, len(of))
 	for i, t := range g.threads {
 		if of[i] > 0 {
-			out[t] = of[i] / best
+			out[t.conversation()] = of[i] / best
 		}
 	}
 	return out

@@ -20,9 +20,9 @@ const MaxWordingWeight = 1000
 // counts reports whether w is not ignored.
 func (w Wording) counts() bool { return w.Text != "" && w.Weight > 0 }
 
-// hasText reports whether q searches the keyword index.
-func (q *Query) hasText() bool {
-	return q.Text != "" || slices.ContainsFunc(q.More, Wording.counts)
+// hasText reports whether r searches the keyword index.
+func (r *Retrieval) hasText() bool {
+	return r.Text != "" || slices.ContainsFunc(r.More, Wording.counts)
 }
 
 // Wordings returns all texts that q searches for: Text with weight 1, then those of More that are

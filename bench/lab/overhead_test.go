@@ -3,6 +3,7 @@ package main_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -92,7 +93,7 @@ func rested(b *testing.B, e *engine.Engine, still time.Duration) {
 	b.Helper()
 	parts := func() map[store.Collection][2]index.PartStats {
 		now := make(map[store.Collection][2]index.PartStats)
-		for _, i := range e.Metrics().Indexes() {
+		for _, i := range e.Metrics().Indexes(context.Background()) {
 			now[i.ID] = [2]index.PartStats{i.Keyword, i.Vector}
 		}
 		return now

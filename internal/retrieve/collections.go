@@ -25,7 +25,7 @@ const (
 // Collections manages the open indexes, one per kind of item and namespace. It opens them on demand
 // and keeps them in sync with the store.
 type Collections struct {
-	open func(context.Context, store.Collection) (*index.Hybrid, error)
+	open func(context.Context, store.Collection) (index.Engine, error)
 	log  *slog.Logger
 
 	mu      sync.Mutex
@@ -39,7 +39,7 @@ type Collections struct {
 type collection struct {
 	id    store.Collection
 	ready chan struct{} // closed when index and err are set
-	index *index.Hybrid
+	index index.Index
 	err   error
 
 	users int       // guarded by Collections.mu
@@ -58,7 +58,7 @@ func (c *collection) loaded() bool {
 
 // NewCollections returns a manager without open indexes; open opens one. Close ends it.
 func NewCollections(
-	open func(context.Context, store.Collection) (*index.Hybrid, error), log *slog.Logger,
+	open func(context.Context, store.Collection) (index.Engine, error), log *slog.Logger,
 ) *Collections {
 	c := &Collections{
 		open: open, log: log,
@@ -70,10 +70,10 @@ func NewCollections(
 }
 
 // Get returns the index of a collection, opening it if necessary, and a func that releases it.
-func (c *Collections) Get(ctx context.Context, id store.Collection) (*index.Hybrid, func(), error) {
+func (c *Collections) Get(ctx context.Context, id store.Collection) (index.Index, func(), error) {
 	col, release, err := c.get(ctx, id)
 	if err != nil {
-		return nil, nil, err
+		return index.Index{}, nil, err
 	}
 	return col.index, release, nil
 }
@@ -132,12 +132,12 @@ func (c *Collections) load(ctx context.Context, col *collection, closing <-chan 
 	}
 	// Each opening first closes excess indexes, so a burst of namespaces cannot outrun the closing.
 	c.retire(c.excess()...)
-	idx, err := c.open(ctx, col.id)
+	engine, err := c.open(ctx, col.id)
 	if err != nil {
 		fail(err)
 		return
 	}
-	col.index = idx
+	col.index = index.Index{Engine: engine}
 }
 
 // CatchUp applies the store's changes up to seq, so that an acknowledged write is found at once.
@@ -152,7 +152,7 @@ func (c *Collections) CatchUp(ctx context.Context, id store.Collection, seq uint
 }
 
 // Each calls fn for every index that is open or being opened.
-func (c *Collections) Each(ctx context.Context, fn func(store.Collection, *index.Hybrid) error) error {
+func (c *Collections) Each(ctx context.Context, fn func(store.Collection, index.Index) error) error {
 	c.mu.Lock()
 	ids := slices.Collect(maps.Keys(c.all))
 	c.mu.Unlock()
@@ -172,7 +172,7 @@ func (c *Collections) Each(ctx context.Context, fn func(store.Collection, *index
 
 // EachOpen calls fn for every open index. It does not count as a use, and skips indexes that are still
 // being opened.
-func (c *Collections) EachOpen(fn func(store.Collection, *index.Hybrid)) {
+func (c *Collections) EachOpen(fn func(store.Collection, index.Index)) {
 	c.mu.Lock()
 	var held []*collection
 	for _, col := range c.all {
@@ -315,7 +315,7 @@ func (c *Collections) Close() error {
 	var errs []error
 	for _, col := range all {
 		<-col.ready
-		if col.index != nil {
+		if col.err == nil {
 			errs = append(errs, col.index.Close())
 		}
 	}

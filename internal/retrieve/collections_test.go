@@ -21,11 +21,11 @@ func (emptyFeed) Follow(context.Context, uint64, index.Want) (index.Batch, error
 
 // TestEachOpenIsNoUse looks at an index, which must not keep it from being idle.
 func TestEachOpenIsNoUse(t *testing.T) {
-	c := NewCollections(func(ctx context.Context, _ store.Collection) (*index.Hybrid, error) {
+	c := NewCollections(func(ctx context.Context, _ store.Collection) (index.Engine, error) {
 		return index.Open(ctx, index.Options{
 			Feed: emptyFeed{}, OpenWait: time.Millisecond,
 			Keyword: func() (index.KeywordIndex, error) { return nil, index.ErrClosed },
-			Vector:  func() (index.VectorIndex, error) { return nil, index.ErrClosed },
+			Vector:  func(index.Space) (index.VectorIndex, error) { return nil, index.ErrClosed },
 		})
 	}, slog.New(slog.DiscardHandler))
 	defer c.Close()
@@ -37,7 +37,7 @@ func TestEachOpenIsNoUse(t *testing.T) {
 	release()
 	col := c.all[id]
 	before, looked := col.used, 0
-	c.EachOpen(func(store.Collection, *index.Hybrid) { looked++ })
+	c.EachOpen(func(store.Collection, index.Index) { looked++ })
 	if looked != 1 || col.used != before || col.users != 0 {
 		t.Errorf("saw %d; used then %v, now %v, by %d", looked, before, col.used, col.users)
 	}

@@ -85,9 +85,13 @@ func (s *search) assemble(ctx context.Context, kind store.Kind, f found) (passag
 		return made, err
 	}
 	if among := made.Among(); len(among) > 0 {
-		err = made.Surround(ctx, s.index.Neighbors(s.plan, f.State, among, passage.MaxNeighbors))
+		around, err := s.index.Neighbors(ctx, s.plan.Where(f.State), among, passage.MaxNeighbors)
+		if err != nil {
+			return made, err
+		}
+		return made, made.Surround(ctx, around)
 	}
-	return made, err
+	return made, nil
 }
 
 // corrections converts the corrections of an index.

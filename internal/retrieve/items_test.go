@@ -65,8 +65,8 @@ func (l *library) Search(_ context.Context, q index.Query) (index.Result, error)
 	return r, nil
 }
 
-func (l *library) Neighbors(_ index.Query, _ uint64, chunks []uint64, _ int) []index.Neighbors {
-	return make([]index.Neighbors, len(chunks))
+func (l *library) Neighbors(_ context.Context, _ index.Where, chunks []uint64, _ int) ([]index.Neighbors, error) {
+	return make([]index.Neighbors, len(chunks)), nil
 }
 
 // put adds a text, split into small chunks that all have the given score.

@@ -134,7 +134,10 @@ func (r *Retriever) Within(
 		return nil, false, err
 	}
 	defer release()
-	found, read := idx.Within(plan)
+	found, read, err := idx.Within(ctx, plan)
+	if err != nil {
+		return nil, false, err
+	}
 	seen := make(map[string]bool)
 	for hits := range slices.Chunk(found.Hits, chunkBatch) {
 		chunks, err := passage.Resolve(ctx, r.Store,

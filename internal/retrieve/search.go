@@ -20,12 +20,12 @@ import (
 // maxHits bounds the hits that one search requests.
 const maxHits = 5000
 
-// searchIndex is the part of an [index.Hybrid] that a search uses.
+// searchIndex is the part of an [index.Index] that a search uses.
 type searchIndex interface {
 	// Space names the embedding space of query vectors.
 	Space() string
 	Search(ctx context.Context, q index.Query) (index.Result, error)
-	Neighbors(q index.Query, state uint64, chunks []uint64, n int) []index.Neighbors
+	Neighbors(ctx context.Context, w index.Where, chunks []uint64, n int) ([]index.Neighbors, error)
 }
 
 // search is one query of one kind of item. It may ask the index several times.
