@@ -69,6 +69,15 @@ step 'long tests, race detector off'
 go test -vet=off -shuffle=on -count=1 -timeout 30m "${long[@]}"
 go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
+step 'release files'
+# The program for each platform, and the configuration of the releases.
+go test -vet=off -count=1 -run TestPlatforms . -platforms
+if command -v goreleaser >/dev/null; then
+  goreleaser check
+else
+  echo 'goreleaser check: skipped, as it is not installed (go install github.com/goreleaser/goreleaser/v2@v2.15.1, ten minutes)'
+fi
+
 step 'other modules'
 # The laboratories beside the main module build, and their tests run.
 for module in bench/lab bench/vector bench/peers; do
