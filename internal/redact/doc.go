@@ -19,8 +19,8 @@
 //
 // A word for a secret without a value is not redacted ("password reset is broken"), nor is an
 // impossible value: a placeholder, a variable, the name of a type, a statement about a password
-// ("is required"). The more common the word, the more random its value must look: after "password"
-// almost anything counts, after "token" or "secret" only a mixture of letters and digits. Hashes,
+// ("is required"). After "password", "PIN" or "code" anything else counts, up to the end of the
+// clause; after "token" or "secret" mostly a mixture of letters and digits. Hashes,
 // UUIDs, ids and order numbers stay, because nothing marks them as secret.
 //
 // # Own output

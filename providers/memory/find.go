@@ -96,8 +96,9 @@ func quarantineOrders(t ragctx.Turn, found []Finding) []Finding {
 }
 
 // asksToRemember matches the beginning of a sentence that asks to store the rest.
-var asksToRemember = regexp.MustCompile(`(?i)^\W*(?:please |bitte |and |und )?(?:remember|memori[sz]e|note|keep in mind|don['’]t forget|save|store|add|` +
-	`merk|notier|speicher|vergiss nicht|denk|retiens|souviens|note|mémorise|n['’]oublie pas|enregistre|recuerda|guarda|anota|memoriza|no olvides)`)
+var asksToRemember = regexp.MustCompile(`(?i)^\W*(?:please |bitte |and |und )?(?:remember|memori[sz]e|note|keep in mind|` +
+	`don['’]t forget|save|store|add|merk|notier|speicher|vergiss nicht|denk|retiens|souviens|note|mémorise|` +
+	`n['’]oublie pas|enregistre|recuerda|guarda|anota|memoriza|no olvides)`)
 
 // order is the finding of a sentence that gives the agent an order.
 func order(s string, message int, reason, why string) Finding {

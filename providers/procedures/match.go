@@ -24,7 +24,13 @@ func NewPublishedProcedure(id ID, trigger string, published time.Time) Published
 	s := PublishedProcedure{ID: id, Trigger: trigger, Published: published}
 	first, _, _ := strings.Cut(id.Name, "-")
 	s.does = analysis.Stem(first)
-	s.terms = contentTerms(strings.ReplaceAll(id.Name, "-", " ") + "\n" + withoutBraces(trigger))
+	fixed := withoutBraces(trigger)
+	for word := range strings.SplitSeq(id.Name, "-") {
+		if !strings.Contains(trigger, "{"+word+"}") { // the name of a value is no word of requests
+			fixed += "\n" + word
+		}
+	}
+	s.terms = contentTerms(fixed)
 	return s
 }
 

@@ -118,7 +118,16 @@ func (w *writer) value(a arg) string {
 	if tool, ok := w.given[fold(a.value)]; ok {
 		return strings.TrimSuffix(hidden, "}") + " from " + tool + "}"
 	}
+	if !isCommand(a.key) && w.returned(a.value) {
+		return hidden
+	}
 	return generalise(a.value, w.values)
+}
+
+// returned reports whether a value is a word or phrase of a tool's result that the request does not have.
+func (w *writer) returned(v string) bool {
+	v = fold(v)
+	return !w.truncated && len(v) > 2 && find(w.request, v, 0) < 0 && find(w.results.String(), v, 0) >= 0
 }
 
 // copied reports whether a value repeats words of a tool's result that are not in the request.
