@@ -13,7 +13,8 @@ import (
 )
 
 // turnDelivery delivers completed turns to turn observers, after the turn was acknowledged: the turns
-// of one conversation in order and one at a time, several conversations in parallel. A pending turn
+// of one user in order and one at a time, also across sessions, so that what was said later supersedes what
+// was said earlier; the turns of several users in parallel. A pending turn
 // is stored with the turn itself, so it is delivered after a restart as well; an observer may then
 // receive a turn twice.
 type turnDelivery struct {
@@ -25,16 +26,17 @@ type turnDelivery struct {
 
 	life  context.Context //nolint:containedctx // ends deliveries with the engine
 	end   context.CancelFunc
-	slots chan struct{} // bounds the conversations processed concurrently
+	slots chan struct{} // bounds the turns delivered concurrently
 
 	mu       sync.Mutex
-	threads  map[string][]pendingTurn // conversations being processed, with their queued turns
-	pending  map[int64]bool           // rows in threads or in unacked
-	queued   int                      // number of queued turns in threads
-	unacked  []store.PendingTurn      // delivered turns that are not acknowledged yet
-	ackDue   bool                     // whether unacked must be written without delay
-	acking   bool                     // whether an acknowledgement is being written
-	ackTimer *time.Timer              // acknowledges unacked later; nil if unacked is empty
+	queues   map[store.TurnOrigin][]pendingTurn // queues being processed, see [store.TurnOrigin.Queue]
+	sessions map[store.TurnOrigin]int           // undelivered turns by namespace and session
+	pending  map[int64]bool                     // rows in queues or in unacked
+	queued   int                                // number of undelivered turns
+	unacked  []store.PendingTurn                // delivered turns that are not acknowledged yet
+	ackDue   bool                               // whether unacked must be written without delay
+	acking   bool                               // whether an acknowledgement is being written
+	ackTimer *time.Timer                        // acknowledges unacked later; nil if unacked is empty
 	idle     *sync.Cond
 	closed   bool
 	wg       sync.WaitGroup
@@ -61,7 +63,8 @@ func (w turnObserver) retryable(err error) bool {
 
 // pendingTurn is a turn to be delivered.
 type pendingTurn struct {
-	row int64
+	row  int64
+	from store.TurnOrigin
 	// retry is set if a delivery may have been started before.
 	retry bool
 }
@@ -74,9 +77,9 @@ const (
 )
 
 const (
-	// maxParallelConversations is how many conversations are processed concurrently: an observer that calls a
-	// service mostly waits.
-	maxParallelConversations = 4
+	// maxParallelDeliveries is how many turns are delivered concurrently: an observer that calls a service
+	// mostly waits.
+	maxParallelDeliveries = 4
 	// maxDeliveryAttempts bounds the delivery attempts of a turn, so that one that crashes the process or
 	// times out does not do so forever. An attempt ended by Close does not count.
 	maxDeliveryAttempts = 3
@@ -92,8 +95,9 @@ const (
 func newTurnDelivery(e *core, observers []turnObserver) *turnDelivery {
 	o := &turnDelivery{
 		store: e.store, observers: observers, log: e.opts.Logger, reportUnsaved: e.publishUnsaved,
-		slots:   make(chan struct{}, maxParallelConversations),
-		threads: make(map[string][]pendingTurn), pending: make(map[int64]bool),
+		slots:  make(chan struct{}, maxParallelDeliveries),
+		queues: make(map[store.TurnOrigin][]pendingTurn), sessions: make(map[store.TurnOrigin]int),
+		pending: make(map[int64]bool),
 	}
 	o.idle = sync.NewCond(&o.mu)
 	o.life, o.end = context.WithCancel(context.Background())
@@ -113,12 +117,12 @@ func (w turnObserver) interested(t ragctx.Turn) bool { return w.wants == nil || 
 // delivered again.
 func (o *turnDelivery) resume(ctx context.Context) error {
 	o.acknowledge(o.life)
-	rows, threads, err := o.store.PendingTurns(ctx)
+	rows, origins, err := o.store.PendingTurns(ctx)
 	if err != nil {
 		return err
 	}
 	for i, row := range rows {
-		o.enqueue(threads[i], pendingTurn{row, true})
+		o.enqueue(pendingTurn{row, origins[i], true})
 	}
 	return nil
 }
@@ -126,11 +130,11 @@ func (o *turnDelivery) resume(ctx context.Context) error {
 // turnStored queues a newly stored turn.
 func (o *turnDelivery) turnStored(ns int64, t ragctx.Turn, row int64) {
 	if o.wants(t) {
-		o.enqueue(store.Thread(ns, t.SessionID), pendingTurn{row, false})
+		o.enqueue(pendingTurn{row, store.TurnOrigin{Namespace: ns, User: t.UserID, Session: t.SessionID}, false})
 	}
 }
 
-func (o *turnDelivery) enqueue(thread string, t pendingTurn) {
+func (o *turnDelivery) enqueue(t pendingTurn) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed || o.pending[t.row] {
@@ -138,23 +142,41 @@ func (o *turnDelivery) enqueue(thread string, t pendingTurn) {
 	}
 	o.pending[t.row] = true
 	o.queued++
-	queue, working := o.threads[thread]
-	o.threads[thread] = append(queue, t)
+	o.sessions[sessionOf(t.from)]++
+	key := t.from.Queue()
+	queue, working := o.queues[key]
+	o.queues[key] = append(queue, t)
 	if !working {
-		o.wg.Go(func() { o.work(thread) })
+		o.wg.Go(func() { o.work(key) })
 	}
 }
 
-// work delivers the queued turns of a conversation until its queue is empty.
-func (o *turnDelivery) work(thread string) {
+// sessionOf returns the namespace and session of an origin.
+func sessionOf(from store.TurnOrigin) store.TurnOrigin {
+	from.User = ""
+	return from
+}
+
+// leave counts a turn as delivered or dropped. The caller holds mu.
+func (o *turnDelivery) leave(t pendingTurn) {
+	o.queued--
+	key := sessionOf(t.from)
+	if o.sessions[key]--; o.sessions[key] == 0 {
+		delete(o.sessions, key)
+		o.idle.Broadcast()
+	}
+}
+
+// work delivers the turns of a queue until it is empty.
+func (o *turnDelivery) work(key store.TurnOrigin) {
 	for {
 		select {
 		case o.slots <- struct{}{}:
 		case <-o.life.Done():
-			o.next(thread)
+			o.next(key)
 			return
 		}
-		t, more := o.next(thread)
+		t, more := o.next(key)
 		if more {
 			o.deliver(t)
 			o.delivered(t)
@@ -166,22 +188,22 @@ func (o *turnDelivery) work(thread string) {
 	}
 }
 
-// next returns the next turn of a conversation. If its queue is empty, or the engine is closing, it
-// removes the conversation.
-func (o *turnDelivery) next(thread string) (t pendingTurn, more bool) {
+// next returns the next turn of a queue. If the queue is empty, or the engine is closing, it removes
+// the queue.
+func (o *turnDelivery) next(key store.TurnOrigin) (t pendingTurn, more bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	queue := o.threads[thread]
+	queue := o.queues[key]
 	if len(queue) == 0 || o.life.Err() != nil {
 		for _, t := range queue {
 			delete(o.pending, t.row)
-			o.queued--
+			o.leave(t)
 		}
-		delete(o.threads, thread)
+		delete(o.queues, key)
 		o.idle.Broadcast()
 		return t, false
 	}
-	o.threads[thread] = queue[1:]
+	o.queues[key] = queue[1:]
 	return queue[0], true
 }
 
@@ -189,7 +211,7 @@ func (o *turnDelivery) next(thread string) (t pendingTurn, more bool) {
 // are many, or if a repeated delivery would reach a provider outside the engine.
 func (o *turnDelivery) delivered(t pendingTurn) {
 	o.mu.Lock()
-	o.queued--
+	o.leave(t)
 	if !slices.ContainsFunc(o.unacked, func(u store.PendingTurn) bool { return u.Row == t.row }) {
 		delete(o.pending, t.row)
 	}
@@ -343,12 +365,12 @@ func (o *turnDelivery) deliverTo(w turnObserver, t ragctx.Turn) (err error) {
 
 // settle waits until no turn is queued and all are acknowledged.
 func (o *turnDelivery) settle(ctx context.Context) error {
-	return o.untilAcked(ctx, func() bool { return len(o.threads) == 0 })
+	return o.untilAcked(ctx, func() bool { return len(o.queues) == 0 })
 }
 
-// settleConversation waits until no turn of a conversation is queued and its turns are acknowledged.
-func (o *turnDelivery) settleConversation(ctx context.Context, thread string) error {
-	return o.untilAcked(ctx, func() bool { _, working := o.threads[thread]; return !working })
+// settleSession waits until no turn of a session is queued and its turns are acknowledged.
+func (o *turnDelivery) settleSession(ctx context.Context, ns int64, session string) error {
+	return o.untilAcked(ctx, func() bool { return o.sessions[store.TurnOrigin{Namespace: ns, Session: session}] == 0 })
 }
 
 // untilAcked is until, followed by an acknowledgement, which may reveal turns to be delivered
@@ -368,7 +390,7 @@ func (o *turnDelivery) untilAcked(ctx context.Context, done func() bool) error {
 	}
 }
 
-// until waits until done returns true. done is called under the lock, whenever a conversation has
+// until waits until done returns true. done is called under the lock, whenever a queue or a session has
 // become idle.
 func (o *turnDelivery) until(ctx context.Context, done func() bool) error {
 	defer context.AfterFunc(ctx, func() {

@@ -170,6 +170,44 @@ func TestNearlyTheSameIsOneMemory(t *testing.T) {
 	}
 }
 
+// TestTurnsOfAUserAreLearntInOrder has a slow model read a turn while the same user, in another session, and
+// another user go on. The user's later turn waits; the other user's does not.
+func TestTurnsOfAUserAreLearntInOrder(t *testing.T) {
+	first, read := make(chan struct{}), make(chan string, 3)
+	f := open(t, func(o *engine.Options) {
+		o.FactExtraction.Model = llm.GeneratorFunc(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			prompt := r.Messages[0].Text
+			for _, city := range []string{"Rome", "Lisbon", "Oslo"} {
+				if strings.Contains(prompt, "I live in "+city) {
+					if city == "Rome" {
+						<-first
+					}
+					read <- city
+				}
+			}
+			return llm.Response{}, errors.New("no answer") // the rules extract instead
+		})
+	})
+	f.turn(ragctx.Turn{ID: "t1", UserID: "ada", SessionID: "s1", Prompt: "I live in Rome."})
+	f.clock.set(t0.Add(time.Hour))
+	f.turn(ragctx.Turn{ID: "t2", UserID: "ada", SessionID: "s2", Prompt: "I live in Lisbon now."})
+	f.turn(ragctx.Turn{ID: "t3", UserID: "eve", SessionID: "s1", Prompt: "I live in Oslo."})
+	if city := <-read; city != "Oslo" {
+		t.Errorf("%s is read first", city)
+	}
+	if err := f.Sessions().Settle(t.Context(), "", "s3"); err != nil {
+		t.Error(err) // a session without turns waits for nothing
+	}
+	close(first)
+	f.settle()
+	if a, b := <-read, <-read; a != "Rome" || b != "Lisbon" {
+		t.Errorf("read %s, then %s", a, b)
+	}
+	if all := f.facts("ada"); holds(all, "Lisbon") == nil || holds(all, "Rome") != nil {
+		t.Errorf("now %q", contents(all))
+	}
+}
+
 func TestAModelSeesWhatIsRelated(t *testing.T) {
 	var prompts []string
 	var old string

@@ -203,5 +203,5 @@ func (e Sessions) Settle(ctx context.Context, namespace, session string) error {
 	if err != nil {
 		return err
 	}
-	return e.turns.settleConversation(ctx, store.Thread(ns, session))
+	return e.turns.settleSession(ctx, ns, session)
 }

@@ -192,9 +192,9 @@ type Turns interface {
 	) (st Status, seq uint64, row int64, err error)
 	// Turn returns a turn verbatim. Without anyUser it must belong to the user or be shared.
 	Turn(ctx context.Context, ns int64, id, user string, anyUser bool) (t StoredTurn, err error)
-	// PendingTurns returns the rows of the turns with pending deliveries and their conversation threads,
-	// in order.
-	PendingTurns(ctx context.Context) (rows []int64, threads []string, err error)
+	// PendingTurns returns the rows of the turns with pending deliveries and their origins, oldest
+	// first.
+	PendingTurns(ctx context.Context) (rows []int64, origins []TurnOrigin, err error)
 	// PendingTurn returns a turn with pending deliveries, or false if none are pending.
 	PendingTurn(ctx context.Context, row int64) (u PendingTurn, ok bool, err error)
 	// MarkDelivered records the delivery of a turn to a provider.

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -25,8 +24,20 @@ type PendingTurn struct {
 	Requests  int // number of requests for redelivery
 }
 
-// Thread returns the key of a conversation thread.
-func Thread(ns int64, session string) string { return fmt.Sprintf("%d %s", ns, session) }
+// TurnOrigin says where a turn comes from: the namespace, the user and the session.
+type TurnOrigin struct {
+	Namespace     int64
+	User, Session string
+}
+
+// Queue returns the key of the turns that are delivered one after the other: those of a user, so
+// that a later statement supersedes an earlier one, or of a session without a user.
+func (o TurnOrigin) Queue() TurnOrigin {
+	if o.User != "" {
+		o.Session = ""
+	}
+	return o
+}
 
 // StoredTurn is a stored turn.
 type StoredTurn struct {

@@ -13,27 +13,27 @@ import (
 )
 
 // pendingTurnsSQL lists the turns with pending deliveries, oldest first.
-const pendingTurnsSQL = `SELECT u.turn, t.namespace, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`
+const pendingTurnsSQL = `SELECT u.turn, t.namespace, t.user, t.session FROM untold u JOIN turns t ON t.id = u.turn ORDER BY u.turn`
 
 // PendingTurns implements [store.Turns].
-func (s *Store) PendingTurns(ctx context.Context) (rows []int64, threads []string, err error) {
+func (s *Store) PendingTurns(ctx context.Context) (rows []int64, origins []store.TurnOrigin, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		found, err := tx.QueryContext(ctx, pendingTurnsSQL) //nolint:sqlclosecheck // scan closes it
 		if err != nil {
 			return err
 		}
 		return scan(found, func() error {
-			var row, ns int64
-			var session string
-			err := found.Scan(&row, &ns, &session)
-			rows, threads = append(rows, row), append(threads, store.Thread(ns, session))
+			var row int64
+			var from store.TurnOrigin
+			err := found.Scan(&row, &from.Namespace, &from.User, &from.Session)
+			rows, origins = append(rows, row), append(origins, from)
 			return err
 		})
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("find pending turns: %w", err)
 	}
-	return rows, threads, nil
+	return rows, origins, nil
 }
 
 // PendingTurn implements [store.Turns].

@@ -86,7 +86,7 @@ func testPendingTurns(t *testing.T, open Opener) {
 	f := fresh(t, open)
 	var rows []int64
 	for i, session := range []string{"s", "s", "z"} {
-		turn := ragctx.Turn{ID: fmt.Sprint(i), SessionID: session, Prompt: "x"}
+		turn := ragctx.Turn{ID: fmt.Sprint(i), SessionID: session, UserID: []string{"", "", "ada"}[i], Prompt: "x"}
 		_, _, row, err := f.putTurn(t, turn, i != 1)
 		if err != nil {
 			t.Fatal(err)
@@ -95,9 +95,14 @@ func testPendingTurns(t *testing.T, open Opener) {
 	}
 	waiting := func() []int64 {
 		t.Helper()
-		found, threads, err := f.PendingTurns(t.Context())
-		if err != nil || len(threads) != len(found) {
+		found, origins, err := f.PendingTurns(t.Context())
+		if err != nil || len(origins) != len(found) {
 			t.Fatal(err)
+		}
+		for i, from := range origins {
+			if u, _, err := f.PendingTurn(t.Context(), found[i]); err != nil || from != (store.TurnOrigin{Namespace: f.ns, User: u.Turn.UserID, Session: u.Turn.SessionID}) {
+				t.Errorf("%+v, %+v, %v", from, u.Turn, err)
+			}
 		}
 		return found
 	}
@@ -128,7 +133,7 @@ func testPendingTurns(t *testing.T, open Opener) {
 	if _, ok, err := f.PendingTurn(t.Context(), rows[0]); ok || err != nil {
 		t.Errorf("told of: %v, %v", ok, err)
 	}
-	if _, err := f.EraseMemory(t.Context(), f.ns, "2", "", true); err != nil {
+	if _, err := f.EraseMemory(t.Context(), f.ns, "2", "ada", true); err != nil {
 		t.Fatal(err)
 	}
 	if got := waiting(); len(got) > 0 {
