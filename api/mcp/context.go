@@ -99,8 +99,14 @@ func (s *Server) queryOnce(ctx context.Context, q ragctx.ContextQuery, size int)
 	if err != nil {
 		return contextAnswer{}, err
 	}
+	notice := evidence
+	for _, b := range a.Blocks {
+		if !strings.Contains(notice, b.Instruction) { // equal markers have one explanation
+			notice += " " + b.Instruction
+		}
+	}
 	out := contextAnswer{
-		Notice: strings.TrimSpace(evidence + " " + a.Instruction), Context: a.Rendered(), TotalTokens: a.TotalTokens,
+		Notice: notice, Context: a.Rendered(), TotalTokens: a.TotalTokens,
 		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
 		corrections: selectCorrections(a.Corrections, size),
 	}
