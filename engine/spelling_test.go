@@ -27,7 +27,8 @@ func TestMisspeltWordsAreReadAsOthers(t *testing.T) {
 		marks []string
 	}{
 		{"a word of documents", "Is the harbuor closed?", false, []ragctx.Correction{read("harbuor", "harbour", "docs")}, "harbour", []string{"harbour", "closed"}},
-		{"one of memories", "the Lighthuose", false, []ragctx.Correction{read("Lighthuose", "lighthouse", "memory")}, "t1", []string{"lighthouse"}},
+		{"a name", "is the Harbor closed?", false, nil, "harbour", []string{"closed"}},
+		{"one of memories", "the lighthuose", false, []ragctx.Correction{read("lighthuose", "lighthouse", "memory")}, "t1", []string{"lighthouse"}},
 		{"as it is written", "harbuor closed", true, nil, "harbour", []string{"closed"}},
 		{"quoted", `"harbuor" closed`, false, nil, "harbour", []string{"closed"}},
 		{"spelt as texts have it", "harbour closed", false, nil, "harbour", []string{"harbour", "closed"}},

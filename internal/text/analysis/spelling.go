@@ -3,6 +3,7 @@ package analysis
 import (
 	"bytes"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,13 +23,21 @@ type Spelled struct {
 // SpelledWords yields the words of a query that may be misspelt, in order, repetitions included.
 // Such a word has at least [MinSpelledRunes] letters of one alphabet.
 //
-// Words that are written on purpose are left out: stop words, parts of a compound, camel-case and
-// all-capital words (names), words inside a phrase, and words with the mark of a [Pattern].
+// Words that are written on purpose are left out: stop words, parts of a compound, names, words inside
+// a phrase, and words with the mark of a [Pattern]. Names are camel-case and all-capital words, and
+// capitalized words inside a sentence unless the query is German, where nouns are capitalized.
 func SpelledWords(query string) iter.Seq[Spelled] {
 	return func(yield func(Spelled) bool) {
 		quoted := Phrases(query)
+		german := isGerman(query)
 		t := tokenizer{}
+		last := 0
 		for start, end := range spacedWords(query) {
+			inside := last > 0 && !strings.ContainsAny(query[last:start], ".!?:\n")
+			last = end
+			if r, _ := utf8.DecodeRuneInString(query[start:]); inside && !german && unicode.IsUpper(r) {
+				continue
+			}
 			for len(quoted) > 0 && quoted[0].End <= start {
 				quoted = quoted[1:]
 			}
@@ -40,6 +49,21 @@ func SpelledWords(query string) iter.Seq[Spelled] {
 			}
 		}
 	}
+}
+
+// germanWords are frequent German words that are not words of other languages.
+var germanWords = []string{
+	"das", "dem", "den", "der", "ein", "eine", "für", "im", "ist", "mit", "nicht", "und", "welche", "wer", "wie", "wo", "zum", "zur",
+}
+
+// isGerman reports whether a query has one of the most frequent German words.
+func isGerman(query string) bool {
+	for w := range strings.FieldsSeq(query) {
+		if slices.Contains(germanWords, strings.ToLower(w)) {
+			return true
+		}
+	}
+	return false
 }
 
 // spacedWords yields the byte ranges of the words of a query, except in scripts written without

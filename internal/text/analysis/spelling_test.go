@@ -23,7 +23,9 @@ func TestSpelledWords(t *testing.T) {
 		{"stemmed, in order", "Storms of the harbours", []analysis.Spelled{
 			word("Storms", "storms", "storm"), word("harbours", "harbours", "harbour"),
 		}},
-		{"again", "harbour Harbours", []analysis.Spelled{word("harbour", "harbour", "harbour"), word("Harbours", "harbours", "harbour")}},
+		{"again", "Harbour harbours", []analysis.Spelled{word("Harbour", "harbour", "harbour"), word("harbours", "harbours", "harbour")}},
+		{"capitalized in a sentence", "where does Kubernets run? Harbours", []analysis.Spelled{word("Harbours", "harbours", "harbour")}},
+		{"capitalized in a German sentence", "wo ist die Brücke", []analysis.Spelled{word("Brücke", "brücke", "brücke")}},
 		{"between phrases", `"a b" anchor "storms over" harbour "x y"`, []analysis.Spelled{
 			word("anchor", "anchor", "anchor"), word("harbour", "harbour", "harbour"),
 		}},
