@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 var (
@@ -88,5 +93,103 @@ func mentioned(t *testing.T, page, text string) {
 		if cmd.Flag(f[1]) == nil {
 			t.Errorf("%s: `ragctx %s`: there is no flag --%s", page, text, f[1])
 		}
+	}
+}
+
+var (
+	tutorialBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?")
+	tutorialReads = regexp.MustCompile(`^(?:ragctx query|ragctx memory list)`)
+)
+
+// TestTutorial runs each command of the tutorial in one shell, as a reader does, and compares the outputs. A
+// command that only reads is repeated until the background work before it is done.
+func TestTutorial(t *testing.T) {
+	for _, program := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	page, err := os.ReadFile("../../docs/tutorial.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	_ = listener.Close()
+	sh := newShell(t, "RAGCTX_ADDR="+addr)
+	blocks := tutorialBlock.FindAllStringSubmatch(string(page), -1)
+	if len(blocks) != strings.Count(string(page), "\n```sh\n") || len(blocks) < 10 {
+		t.Fatalf("%d commands were found", len(blocks))
+	}
+	for _, block := range blocks {
+		command := strings.ReplaceAll(block[1], "localhost:7700", addr)
+		want := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(block[2])), "…", `[\s\S]*`) + "$")
+		deadline := time.Now().Add(time.Minute)
+		for {
+			out, ok := sh.run(command)
+			if ok && want.MatchString(out) {
+				break
+			}
+			if !tutorialReads.MatchString(command) || time.Now().After(deadline) {
+				t.Fatalf("%s\nanswered (status 0: %v):\n%s\nthe page has:\n%s", command, ok, out, block[2])
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		if strings.HasSuffix(command, "&\n") {
+			sh.run("until curl -s " + addr + "/healthz; do sleep .1; done\n")
+		}
+	}
+}
+
+// shell is a running sh that keeps its directory and its background jobs.
+type shell struct {
+	t   *testing.T
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func newShell(t *testing.T, env string) *shell {
+	home := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "sh")
+	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+home, "RAGCTX_DATA=", env)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	t.Cleanup(func() {
+		_, _ = io.WriteString(in, "kill $! 2>/dev/null; wait\n")
+		_ = in.Close()
+		_ = cmd.Wait()
+		_ = r.Close()
+	})
+	return &shell{t, in, bufio.NewReader(r)}
+}
+
+// run runs commands and returns their output, and whether the last one succeeded.
+func (s *shell) run(commands string) (out string, ok bool) {
+	s.t.Helper()
+	_, _ = io.WriteString(s.in, commands+"status=$?; echo; echo end of commands $status\n")
+	var b strings.Builder
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			s.t.Fatalf("%s\n%s%v", commands, b.String(), err)
+		}
+		if status, end := strings.CutPrefix(line, "end of commands "); end {
+			return strings.TrimSpace(b.String()), status == "0\n"
+		}
+		b.WriteString(line)
 	}
 }
