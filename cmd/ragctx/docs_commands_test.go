@@ -97,22 +97,12 @@ func mentioned(t *testing.T, page, text string) {
 }
 
 var (
-	tutorialBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?")
-	tutorialReads = regexp.MustCompile(`^(?:ragctx query|ragctx memory list)`)
+	pageBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$(?:\n\n(?:[^\n]+:\n\n)?```text\n(.*?)^```$)?")
+	pageReads = regexp.MustCompile(`^(?:ragctx query|ragctx memory list)`)
 )
 
-// TestTutorial runs each command of the tutorial in one shell, as a reader does, and compares the outputs. A
-// command that only reads is repeated until the background work before it is done.
+// TestTutorial runs each command of the tutorial in one shell, as a reader does, and compares the outputs.
 func TestTutorial(t *testing.T) {
-	for _, program := range []string{"sh", "curl"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
-		}
-	}
-	page, err := os.ReadFile("../../docs/tutorial.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -120,12 +110,37 @@ func TestTutorial(t *testing.T) {
 	addr := listener.Addr().String()
 	_ = listener.Close()
 	sh := newShell(t, "RAGCTX_ADDR="+addr)
-	blocks := tutorialBlock.FindAllStringSubmatch(string(page), -1)
-	if len(blocks) != strings.Count(string(page), "\n```sh\n") || len(blocks) < 10 {
-		t.Fatalf("%d commands were found", len(blocks))
+	runPage(t, sh, "../../docs/tutorial.md", 10, addr)
+}
+
+// TestDemoQuestion: the first item of the answer to the question of README.md is the one that the page shows.
+func TestDemoQuestion(t *testing.T) {
+	docs, err := filepath.Abs("../../docs")
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, block := range blocks {
+	sh := newShell(t, "")
+	if out, ok := sh.run("cp -r '" + docs + "' docs\n"); !ok {
+		t.Fatal(out)
+	}
+	runPage(t, sh, "../../README.md", 1, "")
+}
+
+// runPage runs the commands of a page, except those that install ragctx, and compares the outputs. A command that
+// only reads is repeated until the background work before it is done.
+func runPage(t *testing.T, sh *shell, path string, atLeast int, addr string) {
+	t.Helper()
+	page, err := os.ReadFile(path) //nolint:gosec // a page of this repository
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, block := range pageBlock.FindAllStringSubmatch(string(page), -1) {
 		command := strings.ReplaceAll(block[1], "localhost:7700", addr)
+		if strings.HasPrefix(command, "go install") {
+			continue
+		}
+		ran++
 		want := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(block[2])), "…", `[\s\S]*`) + "$")
 		deadline := time.Now().Add(time.Minute)
 		for {
@@ -133,7 +148,7 @@ func TestTutorial(t *testing.T) {
 			if ok && want.MatchString(out) {
 				break
 			}
-			if !tutorialReads.MatchString(command) || time.Now().After(deadline) {
+			if !pageReads.MatchString(command) || time.Now().After(deadline) {
 				t.Fatalf("%s\nanswered (status 0: %v):\n%s\nthe page has:\n%s", command, ok, out, block[2])
 			}
 			time.Sleep(20 * time.Millisecond)
@@ -141,6 +156,9 @@ func TestTutorial(t *testing.T) {
 		if strings.HasSuffix(command, "&\n") {
 			sh.run("until curl -s " + addr + "/healthz; do sleep .1; done\n")
 		}
+	}
+	if ran < atLeast {
+		t.Errorf("%s has %d commands", path, ran)
 	}
 }
 
@@ -152,6 +170,12 @@ type shell struct {
 }
 
 func newShell(t *testing.T, env string) *shell {
+	t.Helper()
+	for _, program := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
 	home := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "sh")
 	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+home, "RAGCTX_DATA=", env)
