@@ -13,6 +13,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 	"github.com/ragctx/ragctx/providers/memory"
+	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // FactExtraction configures the extraction of facts from turns. The zero value extracts by rules.
@@ -33,6 +34,8 @@ type factExtractor struct {
 	engine *core
 	asker  *memory.FactExtractor // nil without a model
 	wait   time.Duration         // the model's time limit
+
+	changes *memory.ChangeFinder
 }
 
 // DefaultModelWait is the default time limit of a model for a turn. It allows for reasoning models.
@@ -42,7 +45,7 @@ const DefaultModelWait = 3 * time.Minute
 const extractTimeout = 2 * time.Minute
 
 func (e *core) newFactExtractor() (*factExtractor, error) {
-	l := &factExtractor{engine: e}
+	l := &factExtractor{engine: e, changes: memory.NewChangeFinder(facts.Matcher{})}
 	o := e.opts.FactExtraction
 	l.wait = cmp.Or(o.Wait, DefaultModelWait)
 	if o.Model == nil {
@@ -117,8 +120,14 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 	if err != nil {
 		return out, err
 	}
-	var facts []store.ExtractedFact
-	var at []int // indexes of the lessons in out.Findings
+	var rest []ragctx.Memory
+	if exists {
+		if rest, err = l.applyChanges(ctx, ns, t, found); err != nil {
+			return out, err
+		}
+	}
+	var extracted []store.ExtractedFact
+	var at []int // indexes of the extracted facts in out.Findings
 	for i, f := range found {
 		out.Findings = append(out.Findings, Extracted{Finding: f})
 		if f.Verdict == memory.Reject || !exists {
@@ -133,24 +142,66 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 		if err != nil {
 			return out, err
 		}
-		facts, at = append(facts, fact), append(at, i)
+		extracted, at = append(extracted, fact), append(at, i)
 	}
-	if len(facts) == 0 {
+	for _, m := range rest {
+		fact := store.ExtractedFact{Memory: m, By: ragctx.ByTurn}
+		fact.Content.Text = m.Content
+		if !dry {
+			if fact.Content, err = l.engine.textContent(ctx, m.Content); err != nil {
+				return out, err
+			}
+		}
+		extracted = append(extracted, fact)
+	}
+	if len(extracted) == 0 {
 		return out, nil
 	}
-	changes, seq, err := l.engine.store.StoreFacts(ctx, ns, facts, dry)
+	changes, seq, err := l.engine.store.StoreFacts(ctx, ns, extracted, dry)
 	if err != nil {
 		return out, err
 	}
 	for i, done := range changes {
+		if i >= len(at) { // what is left of an obsolete memory
+			if !dry && done.Op == ragctx.OpCreated {
+				l.engine.publishStored(ctx, extracted[i].Memory)
+			}
+			continue
+		}
 		x := &out.Findings[at[i]]
 		x.MemoryID, x.Op, x.Superseded = done.ID, done.Op, done.Superseded
 		if !dry && done.Op == ragctx.OpCreated {
 			l.engine.retriever.NoteFacts(ns)
-			l.engine.publishStored(ctx, facts[i].Memory)
+			l.engine.publishStored(ctx, extracted[i].Memory)
 		}
 	}
 	return out, l.engine.catchUpMemories(ctx, ns, seq)
+}
+
+// maxKnown bounds the memories of a user that a turn's facts are compared with: the newest.
+const maxKnown = 500
+
+// applyChanges finds the memories that the findings make obsolete. It returns what is left of those that are
+// obsolete in part.
+func (l *factExtractor) applyChanges(ctx context.Context, ns int64, t ragctx.Turn, found []memory.Finding) ([]ragctx.Memory, error) {
+	if !slices.ContainsFunc(found, func(f memory.Finding) bool { return f.Content != "" }) {
+		return nil, nil
+	}
+	f := store.MemoryFilter{
+		UserID: t.UserID, Own: true, AgentID: t.AgentID, Now: l.engine.opts.Now(), Order: store.ByRecency, Limit: maxKnown,
+		Types: []ragctx.MemoryType{ragctx.MemorySemantic, ragctx.MemoryProcedural},
+	}
+	known, err := l.engine.store.ListMemories(ctx, ns, f)
+	if err != nil {
+		return nil, err
+	}
+	f.Types, f.Kinds = nil, []ragctx.FactKind{ragctx.FactEvent, ragctx.FactPlan}
+	dated, err := l.engine.store.ListMemories(ctx, ns, f)
+	if err != nil {
+		return nil, err
+	}
+	known = slices.DeleteFunc(append(known, dated...), func(m ragctx.Memory) bool { return m.UserID != t.UserID || m.AgentID != t.AgentID })
+	return l.changes.Apply(t, found, known), nil
 }
 
 // find extracts facts from a turn: by the model if there is one, else by rules. If the model fails,

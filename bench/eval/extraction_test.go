@@ -65,13 +65,29 @@ func (l *labelled) turn() ragctx.Turn {
 	return memory.BlankBlocks(t)
 }
 
-// says reports whether a finding matches a label: the same place, and its words.
-func (l *labelled) says(f memory.Finding, g label) bool {
-	if f.Span.Message != g.Message || !overlaps(l.Messages[g.Message].Content.String(), f.Span, g.Evidence) {
+// says reports whether a finding matches a label: the same place, and its words. A sentence may be divided among
+// several findings, one for each thing that it states: together they have all words, and each has one of them.
+func (l *labelled) says(f memory.Finding, g label, all []memory.Finding) bool {
+	in := func(f memory.Finding) bool {
+		return f.Span.Message == g.Message && overlaps(l.Messages[g.Message].Content.String(), f.Span, g.Evidence)
+	}
+	if !in(f) {
 		return false
 	}
-	said := strings.ToLower(f.Content + "\n" + f.Value)
-	return !slices.ContainsFunc(g.Values, func(v string) bool { return !strings.Contains(said, strings.ToLower(v)) })
+	said, together := strings.ToLower(f.Content+"\n"+f.Value), ""
+	for _, o := range all {
+		if in(o) {
+			together += strings.ToLower(o.Content+"\n"+o.Value) + "\n"
+		}
+	}
+	some := len(g.Values) == 0
+	for _, v := range g.Values {
+		if !strings.Contains(together, strings.ToLower(v)) {
+			return false
+		}
+		some = some || strings.Contains(said, strings.ToLower(v))
+	}
+	return some
 }
 
 func overlaps(text string, s ragctx.TurnSpan, evidence string) bool {
@@ -104,7 +120,7 @@ func (e *extraction) judge(l labelled) {
 	hit := make([]bool, len(l.Facts))
 	for _, f := range stored {
 		e.leak(l, f)
-		said := func(g label) bool { return l.says(f, g) }
+		said := func(g label) bool { return l.says(f, g, stored) }
 		kind := func(g label) bool { return said(g) && (f.Kind == g.Kind || slices.Contains(g.Also, f.Kind)) }
 		switch {
 		case slices.ContainsFunc(l.Facts, said):
@@ -193,8 +209,9 @@ func TestExtraction(t *testing.T) {
 					t.Log(l)
 				}
 			}
-			if precision < 0.85 || recall < 0.5 {
-				t.Errorf("precision %.3f and recall %.3f; the floors are .85 and .50", precision, recall)
+			// Precision was .90 at a recall of .62 before plain statements were believed at a lower confidence.
+			if precision < 0.8 || recall < 0.65 {
+				t.Errorf("precision %.3f and recall %.3f; the floors are .80 and .65", precision, recall)
 			}
 			if len(e.leaked) > 0 {
 				t.Errorf("secrets: %v", e.leaked)

@@ -157,13 +157,20 @@ const (
 	relatedColumns = `i.id, i.key, i.version, coalesce((SELECT max(p.at) FROM provenance p WHERE p.item = i.id), i.occurred)`
 	currentFacts   = ` FROM facts f JOIN items i ON i.id = f.item AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
 		WHERE f.namespace = ? AND f.user = ? AND i.agent = ? AND f.kind <> ''`
+	currentMemories = ` FROM items i WHERE i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
+		AND i.namespace = ? AND i.user = ? AND i.agent = ?`
 	byKey = ` AND f.item = (SELECT b.id FROM items b WHERE b.namespace = ? AND b.kind = ? AND b.key = ? AND b.superseded IS NULL)`
 )
 
 // find returns current facts of the same user and agent, oldest first.
 func (c *factWriter) find(ctx context.Context, where string, args ...any) (all []related, err error) {
+	return c.query(ctx, currentFacts+where, args...)
+}
+
+// query returns current memories of the same user and agent, oldest first.
+func (c *factWriter) query(ctx context.Context, from string, args ...any) (all []related, err error) {
 	m := &c.fact.Memory
-	rows, err := c.tx.QueryContext(ctx, `SELECT `+relatedColumns+currentFacts+where+` ORDER BY i.id`,
+	rows, err := c.tx.QueryContext(ctx, `SELECT `+relatedColumns+from+` ORDER BY i.id`,
 		append([]any{c.now().UnixMicro(), c.ns, m.UserID, m.AgentID}, args...)...)
 	if err != nil {
 		return nil, err
@@ -203,7 +210,7 @@ func (c *factWriter) superseded(ctx context.Context) ([]related, error) {
 	m := &c.fact.Memory
 	var all []related
 	for _, id := range c.fact.Supersedes {
-		found, err := c.find(ctx, byKey, c.ns, store.KindMemories, id)
+		found, err := c.query(ctx, currentMemories+` AND i.kind = ? AND i.key = ?`, store.KindMemories, id)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 // scene holds the features that all units of a message share.
 type scene struct {
 	units           []unit
+	at              int // the unit in work
 	language        string
 	asks, questions int
 	today           time.Time

@@ -158,6 +158,7 @@ func (e *extractor) read() {
 	for i := range e.sentences {
 		s := &e.sentences[i]
 		e.t.parts(s)
+		s.pieces = e.t.pieces(s.from, s.to, false)
 		for k := range s.clauses {
 			if s.clauses[k].from >= e.done {
 				e.clause(s, k)
@@ -185,7 +186,7 @@ func (e *extractor) clause(s *sentenceSpan, k int) {
 		default:
 			e.facts = append(e.facts, f)
 			if !r.more {
-				e.done = max(e.done, m.to)
+				e.done = max(e.done, f.Matched)
 				return
 			}
 		}
@@ -195,7 +196,7 @@ func (e *extractor) clause(s *sentenceSpan, k int) {
 	}
 	if len(doubtful) > 0 {
 		e.facts = append(e.facts, doubtful[0])
-		e.done = max(e.done, doubtful[0].Span.End)
+		e.done = max(e.done, doubtful[0].Matched)
 	}
 }
 
@@ -241,7 +242,7 @@ func (e *extractor) elided(s *sentenceSpan, at int, set setting) bool {
 		}
 		if f, ok := m.run(left); ok && f.Confidence >= minRuleConfidence {
 			e.facts = append(e.facts, f)
-			e.done = max(e.done, m.to)
+			e.done = max(e.done, f.Matched)
 			return true
 		}
 	}

@@ -80,7 +80,11 @@ type Fact struct {
 	// Profile marks a lasting description of the user.
 	Profile bool     `json:"profile,omitempty"`
 	Tags    []string `json:"tags,omitempty"`
-	// Supersedes lists ids of the memories that the fact replaces. Only a language model that was
-	// shown them sets it.
+	// Supersedes lists ids of the memories that the fact replaces.
 	Supersedes []string `json:"supersedes,omitempty"`
+
+	// Unclaimed is set for words that state nothing: a question, a condition, a joke, a secret.
+	Unclaimed bool `json:"-"`
+	// Matched is the end of a rule's match before it was cut to its piece of the sentence.
+	Matched int `json:"-"`
 }

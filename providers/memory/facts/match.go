@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
 )
@@ -60,7 +61,30 @@ func (m *match) run(left string) (Fact, bool) {
 		return Fact{}, false
 	}
 	m.weigh()
-	return m.fact(), true
+	wide := m.to
+	m.cut()
+	f := m.fact()
+	f.Matched = wide
+	return f, true
+}
+
+// cut ends the value, and the match, with their piece of the sentence.
+func (m *match) cut() {
+	_, _, ok := m.group("v")
+	at := m.at
+	if ok && m.vTo > m.vFrom {
+		at = m.vFrom
+	}
+	for _, p := range m.s.pieces {
+		if p.from <= at && at < p.to && p.to < m.to {
+			if ok && m.vTo > p.to {
+				m.vTo = p.to
+				m.value = strings.Join(strings.Fields(m.t.orig(m.vFrom, m.vTo)), " ")
+			}
+			m.to = max(p.to, m.lastGroup())
+			return
+		}
+	}
 }
 
 // tails matches words at the end of a value that do not belong to it.
@@ -324,7 +348,11 @@ func (m *match) content() string {
 	if m.rule.content != "" {
 		return sentenceCase(m.withTime(m.fill(m.rule.content)))
 	}
-	clause := m.omitted + strings.Join(strings.Fields(m.t.orig(m.start(), m.to)), " ")
+	clause := strings.Join(strings.Fields(m.t.orig(m.start(), m.to)), " ")
+	if m.omitted != "" {
+		r, n := utf8.DecodeRuneInString(clause)
+		clause = m.omitted + string(unicode.ToLower(r)) + clause[n:]
+	}
 	if m.subject != "" && m.rule.lang.code == "en" {
 		if from, to, ok := m.group("p"); ok && from == m.at {
 			rest := m.t.orig(to, m.to)

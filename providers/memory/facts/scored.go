@@ -40,9 +40,13 @@ func (e *extractor) weigh() []Fact {
 	var out []Fact
 	for k := range sc.units {
 		u := &sc.units[k]
+		sc.at = k
 		e.features(b, sc, k)
 		p, why := e.confidence(u, b, len(sc.units))
-		out = append(out, e.unitFacts(u, b, sc.language, p, why)...)
+		for _, f := range e.unitFacts(u, b, sc, p, why) {
+			f.Unclaimed = len(why) > 0 && p < Gate
+			out = append(out, f)
+		}
 	}
 	return out
 }
@@ -76,10 +80,10 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	return certainty(p), why
 }
 
-// unitFacts returns the facts of a unit: those of the rules, and the whole unit if it says more than they
-// do.
-func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why []string) []Fact {
-	var out []Fact
+// unitFacts returns the facts of a unit: for each piece of it those of the rules, and the whole piece if it says
+// more than they do.
+func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []string) []Fact {
+	language := sc.language
 	ruled := e.credible(u)
 	if p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) {
 		p = Gate
@@ -94,10 +98,10 @@ func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why [
 			f.Reason = withObjections(f.Reason, why)
 		}
 	}
-	more := e.uncovered(u, ruled)
-	if more > 0 && !slices.ContainsFunc(ruled, func(f Fact) bool { return f.Kind != ragctx.FactInstruction }) && len(ruled) > 0 {
-		// An order means little without its purpose.
-		ruled, more = ruled[:1], manyUncovered
+	if p < Gate && p >= plainGate && len(why) == 0 {
+		if out := e.plainFacts(u, ruled, b, sc); len(out) > 0 {
+			return out
+		}
 	}
 	switch {
 	case len(ruled) == 0 && p < Gate && len(u.facts) > 0:
@@ -106,12 +110,155 @@ func (e *extractor) unitFacts(u *unit, b *bag, language string, p float64, why [
 		return []Fact{f}
 	case len(ruled) == 0 && p < leastShown:
 		return nil
-	case len(ruled) == 0 || more >= manyUncovered && len(ruled) > 1:
-		out = append(out, e.wholeFact(u, b, language, p, why))
-	case more >= manyUncovered:
-		e.widen(&ruled[0], e.wholeFact(u, b, language, p, why))
 	}
-	return append(out, ruled...)
+	var out []Fact
+	for _, part := range e.worthy(e.partsOf(u), u, sc) {
+		out = append(out, e.pieceFacts(part, u, ruled, b, language, p, why)...)
+	}
+	return out
+}
+
+// plainGate is the least confidence of a unit whose plain statements are believed.
+const plainGate = 0.45
+
+// plainFacts returns the facts of a unit below the gate whose pieces are plain statements, or nil.
+func (e *extractor) plainFacts(u *unit, ruled []Fact, b *bag, sc *scene) []Fact {
+	var out []Fact
+	parts := e.worthy(e.partsOf(u), u, sc)
+	e.features(b, sc, sc.at)
+	for _, x := range parts {
+		if !e.plain(x) {
+			continue
+		}
+		for _, f := range e.pieceFacts(x, u, ruled, b, sc.language, Gate, nil) {
+			f.Confidence = Gate
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// partsOf returns the pieces of a unit.
+func (e *extractor) partsOf(u *unit) []piece {
+	var out []piece
+	for _, x := range u.sentence.pieces {
+		first := len(out) == 0
+		if x.from, x.to = max(x.from, u.from), min(x.to, u.to); x.from >= x.to {
+			continue
+		}
+		if first {
+			x.from, x.subject, x.pronoun = u.from, "", false
+		}
+		out = append(out, x)
+	}
+	if len(out) == 0 {
+		return []piece{{from: u.from, to: u.to}}
+	}
+	return out
+}
+
+// worthPiece is the least probability that a piece is worth remembering by itself.
+const worthPiece = 0.6
+
+// plainPiece is the same for a plain statement.
+const plainPiece = 0.3
+
+// worthy joins a piece that is not worth remembering by itself to the piece before.
+func (e *extractor) worthy(parts []piece, u *unit, sc *scene) []piece {
+	if len(parts) < 2 {
+		return parts
+	}
+	b := newBag()
+	out := parts[:0:0]
+	for i, x := range parts {
+		part := *u
+		part.from, part.to, part.first, part.last = x.from, x.to, u.first && i == 0, u.last && i == len(parts)-1
+		part.times = slices.DeleteFunc(slices.Clone(u.times), func(t moment) bool { return t.from < x.from || t.to > x.to })
+		part.facts = slices.DeleteFunc(slices.Clone(u.facts), func(f Fact) bool { return f.Span.Start < x.from || f.Span.Start >= x.to })
+		old := sc.units[sc.at]
+		sc.units[sc.at] = part
+		e.features(b, sc, sc.at)
+		sc.units[sc.at] = old
+		p := loadWeights().weigh(b.hashes, len(sc.units))
+		keep := p >= worthPiece || p >= plainPiece && e.plain(x)
+		if n := len(out); n > 0 && !keep {
+			out[n-1].to = x.to
+		} else if n == 1 && out[0].weak && out[0].from == parts[0].from {
+			out[0].to, out[0].weak = x.to, false
+		} else {
+			x.weak = !keep
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// pieceFacts returns the facts of a piece of a unit; ruled are those of the unit.
+func (e *extractor) pieceFacts(x piece, u *unit, ruled []Fact, b *bag, language string, p float64, why []string) []Fact {
+	part := *u
+	part.from, part.to = x.from, x.to
+	part.times = slices.DeleteFunc(slices.Clone(u.times), func(t moment) bool { return t.from < x.from || t.to > x.to })
+	var own []Fact
+	for _, f := range ruled {
+		if f.Span.Start >= x.from && f.Span.Start < x.to || x.from == u.from && f.Span.Start < x.from {
+			own = append(own, f)
+		}
+	}
+	if len(own) == 0 && x.subject != "" && !x.pronoun {
+		if f, ok := e.carried(x, u); ok {
+			f.Confidence = p
+			own = append(own, f)
+		}
+	}
+	whole := func() Fact { return e.wholeFact(&part, x, b, language, p, why) }
+	more := e.uncoveredIn(&part, own)
+	if more > 0 && len(own) > 0 && !slices.ContainsFunc(own, func(f Fact) bool { return f.Kind != ragctx.FactInstruction }) {
+		// An order means little without its purpose.
+		own, more = own[:1], manyUncovered
+	}
+	switch {
+	case len(own) == 0 && !hasContent(e.t, &part):
+		return nil
+	case len(own) == 0:
+		return []Fact{whole()}
+	case more >= manyUncovered && len(own) > 1:
+		return append([]Fact{whole()}, own...)
+	case more >= manyUncovered:
+		e.widen(&own[0], whole())
+	}
+	return own
+}
+
+// hasContent reports whether a piece has a content word.
+func hasContent(t *text, u *unit) bool {
+	return slices.ContainsFunc(t.words(u.from, u.to), func(w word) bool { f := t.folded(w); return !function[f] && !fillers[f] })
+}
+
+// uncoveredIn counts the content words of a piece outside the facts' words.
+func (e *extractor) uncoveredIn(u *unit, facts []Fact) int {
+	n := 0
+	for _, w := range e.t.words(u.from, u.to) {
+		taken := slices.ContainsFunc(facts, func(f Fact) bool { return w.from >= f.Span.Start && w.to <= f.Span.End })
+		if f := e.t.folded(w); !taken && !function[f] && !fillers[f] {
+			n++
+		}
+	}
+	return n
+}
+
+// carried applies the rules to a piece with the subject of the piece before.
+func (e *extractor) carried(x piece, u *unit) (Fact, bool) {
+	left := strings.ToLower(x.subject)
+	if left != "i" && left != "we" && left != "ich" && left != "wir" {
+		return Fact{}, false
+	}
+	for _, r := range compiled()[left] {
+		m := match{extractor: e, rule: r, s: u.sentence, from: x.from, at: x.from}
+		if f, ok := m.run(left + " "); ok && f.Confidence >= minRuleConfidence && r.kind != ragctx.FactInstruction {
+			return f, true
+		}
+	}
+	return Fact{}, false
 }
 
 // manyUncovered is the number of words outside all matches from which a unit says more than its rules.
@@ -132,7 +279,7 @@ func (e *extractor) credible(u *unit) []Fact {
 func (e *extractor) uncovered(u *unit, ruled []Fact) int {
 	n := 0
 	for _, w := range e.t.words(u.from, u.to) {
-		taken := slices.ContainsFunc(ruled, func(f Fact) bool { return w.from >= f.Span.Start && w.to <= f.Span.End })
+		taken := slices.ContainsFunc(ruled, func(f Fact) bool { return w.from >= f.Span.Start && w.to <= max(f.Span.End, f.Matched) })
 		if f := e.t.folded(w); !taken && !function[f] && !fillers[f] {
 			n++
 		}
@@ -156,15 +303,15 @@ var importances = map[ragctx.FactKind]float64{
 	ragctx.FactRelation: .7, ragctx.FactPlan: .65, ragctx.FactEvent: .55, ragctx.FactOutcome: .6,
 }
 
-// wholeFact returns a fact for the whole unit.
-func (e *extractor) wholeFact(u *unit, b *bag, language string, p float64, why []string) Fact {
+// wholeFact returns a fact for a whole piece of a unit.
+func (e *extractor) wholeFact(u *unit, x piece, b *bag, language string, p float64, why []string) Fact {
 	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool { return k == ragctx.FactInstruction && e.people })
 	from := e.open(u.from, u.to, &setting{})
 	if from >= u.to || e.timeLead(u.from, u.to) != nil {
 		from = u.from
 	}
 	f := Fact{
-		Kind: kind, Content: e.attributed(e.t.quote(from, u.to), language, kind), Subject: e.speaker.subject,
+		Kind: kind, Content: e.attributed(x.words(e.t.quote(from, u.to)), language, kind), Subject: e.speaker.subject,
 		Confidence: p, Importance: importances[kind], Rule: "scored", Reason: reason(b, kind),
 		Span: ragctx.TurnSpan{Message: e.message, Start: u.from, End: u.to},
 	}

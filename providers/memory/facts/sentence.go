@@ -13,6 +13,7 @@ type sentenceSpan struct {
 	from, to int
 	question bool // ends with a question mark
 	clauses  []clause
+	pieces   []piece
 	// askedToRemember is the start of a question or request; joke, story, secret and task mark the content.
 	asked                     int
 	joke, story, secret, task bool

@@ -1,0 +1,127 @@
+package memory
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/lru"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+	"github.com/ragctx/ragctx/providers/memory/facts"
+)
+
+// leastChange is the least confidence of a finding that is stored because it changes a known fact.
+const leastChange = 0.35
+
+// ChangeFinder finds the memories that the facts of a turn make obsolete. It is safe for concurrent use.
+type ChangeFinder struct {
+	matcher facts.Matcher
+
+	mu    sync.Mutex
+	known *lru.Cache[string, *facts.Statements] // by content: reading one takes 25 µs
+}
+
+// Bounds of the contents that a [ChangeFinder] keeps prepared.
+const (
+	maxPrepared      = 4096
+	maxPreparedBytes = 16 << 20
+	preparedRatio    = 16 // bytes of a prepared content per byte of its text, roughly
+)
+
+// NewChangeFinder returns a finder.
+func NewChangeFinder(m facts.Matcher) *ChangeFinder {
+	return &ChangeFinder{matcher: m, known: lru.New[string, *facts.Statements](maxPrepared, maxPreparedBytes)}
+}
+
+// prepared returns the prepared content of a memory.
+func (c *ChangeFinder) prepared(m *ragctx.Memory) *facts.Statements {
+	instruction := m.About != nil && addressed(m.About.Kind)
+	key := m.Content
+	if instruction {
+		key = "!" + key
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok := c.known.Get(key)
+	if !ok {
+		s = facts.ReadStatements(m.Content, instruction)
+		c.known.Put(key, s, preparedRatio*len(key))
+	}
+	return s
+}
+
+// Apply adds to each finding the memories that it makes obsolete, by id. known are the current memories of
+// the turn's user. A finding that is rejected for its confidence is stored if it changes a known one: that shows
+// that it matters. It returns what is left of memories of which only a part is obsolete.
+func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, known []ragctx.Memory) (rest []ragctx.Memory) {
+	known = slices.DeleteFunc(slices.Clone(known), func(k ragctx.Memory) bool { return !before(k, t) })
+	for i := range found {
+		f := &found[i]
+		if f.Verdict == Quarantine || f.Content == "" ||
+			f.Verdict == Reject && (f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
+			continue
+		}
+		newer := facts.ReadStatements(f.Content, addressed(f.Kind))
+		if f.Verdict == Reject && !newer.Changes() {
+			continue
+		}
+		for j, k := range known {
+			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) {
+				continue
+			}
+			older := c.prepared(&k)
+			why, left, ok := c.matcher.Supersedes(newer, older)
+			if !ok && f.Verdict == Store && sameAttribute(f.Fact, k.About) {
+				why, left, ok = "another value", facts.SupersedesValue(older, k.About.Value), true
+			}
+			if !ok || left != "" && len(k.Sources) == 0 {
+				continue
+			}
+			f.Supersedes = append(f.Supersedes, k.ID)
+			if f.Verdict == Reject {
+				f.Verdict, f.Why = Store, ""
+				f.Confidence, f.Reason = facts.Gate, "changes a known fact: "+why
+			}
+			if left != "" {
+				k.Content = left
+				rest = append(rest, remainder(t, k))
+			}
+			known[j].Content = left
+		}
+	}
+	return rest
+}
+
+// remainder returns the memory for what is left of another one.
+func remainder(t ragctx.Turn, m ragctx.Memory) ragctx.Memory {
+	m.ID, m.Version = findingID(t, m.Content), 0
+	if m.About != nil {
+		about := *m.About
+		if !strings.Contains(m.Content, about.Value) {
+			about.Subject, about.Attribute, about.Value, about.Exclusive = "", "", "", false
+		}
+		m.About = &about
+	}
+	return m
+}
+
+// sameAttribute reports whether a fact has another value of an exclusive attribute of a record.
+func sameAttribute(f facts.Fact, old *ragctx.FactRecord) bool {
+	key := analysis.StatementKey
+	return old != nil && f.Exclusive && f.Attribute != "" && key(f.Subject) == key(old.Subject) && key(f.Attribute) == key(old.Attribute) &&
+		key(f.Value) != key(old.Value)
+}
+
+// addressed reports whether facts of a kind address the assistant.
+func addressed(k ragctx.FactKind) bool { return k == ragctx.FactInstruction }
+
+// before reports whether a memory is older than a turn, and not of it.
+func before(m ragctx.Memory, t ragctx.Turn) bool {
+	for _, p := range m.Sources {
+		if p.Turn == t.ID || p.At.After(t.Occurred) {
+			return false
+		}
+	}
+	return len(m.Sources) > 0 || !m.Recorded.After(t.Occurred)
+}

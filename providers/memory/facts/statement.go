@@ -1,0 +1,328 @@
+//nolint:misspell // many words are German, French and Spanish
+package facts
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Statement is the content of a fact, prepared for the comparison with others.
+type Statement struct {
+	owner  owner
+	person string // the stem of the person's name or relation, if the owner is a person
+	// subject are the content stems before the verb, words those of the whole statement.
+	subject, words []term
+	verb           string // the first form of the main verb, or ""
+	topics         map[string]bool
+	kinds          map[valueKind]bool // of the values after the subject
+	order          bool               // addresses the assistant
+	// denies is set for a statement that something is not, or no more.
+	denies bool
+
+	source   *text // and the positions in it, for changes
+	from, to int
+	once     sync.Once
+	read     change
+}
+
+// owner is whose attribute a statement gives.
+type owner uint8
+
+const (
+	aThing owner = iota
+	theUser
+	theTeam
+	aPerson
+)
+
+// term is a content word.
+type term struct {
+	stem   string
+	proper bool // a name, a noun in German, or a number
+}
+
+// valueKind is a kind of value that shows what an attribute is, without its name.
+type valueKind uint8
+
+const (
+	aTime valueKind = iota
+	aNumber
+	aName
+)
+
+// quotation matches the words around a quoted statement of the user.
+var quotation = regexp.MustCompile(`^(?:the user says|der nutzer sagt|l'utilisateur dit|el usuario dice) ?: "? ?`)
+
+// Statements are the content of a fact, divided into what it states.
+type Statements struct {
+	parts  []*Statement
+	before string   // the words around a quotation
+	after  string   //
+	texts  []string // of the parts
+}
+
+// ReadStatements prepares the content of a fact. Instruction says that it addresses the assistant.
+func ReadStatements(content string, instruction bool) *Statements {
+	t := read(content)
+	from, to := 0, len(t.fold)
+	quoted := false
+	if m := quotation.Find(t.fold); m != nil {
+		from, quoted = len(m), true
+	}
+	for to > from && bytes.IndexByte([]byte(` ".!`), t.fold[to-1]) >= 0 {
+		to--
+	}
+	out := &Statements{before: t.orig(0, from), after: t.orig(to, len(t.fold))}
+	var last *Statement
+	for _, x := range t.pieces(from, to, true) {
+		s := &Statement{topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction}
+		s.fill(t, t.words(x.from, x.to), quoted)
+		if last != nil && s.owner == aThing && len(s.subject) == 0 || x.subject != "" && last != nil {
+			s.owner, s.person = last.owner, last.person
+			if s.subject = last.subject; x.subject != "" {
+				s.words = append(slices.Clone(last.subject), s.words...)
+			}
+		}
+		s.source, s.from, s.to = t, x.from, x.to
+		out.parts = append(out.parts, s)
+		out.texts = append(out.texts, x.words(t.quote(x.from, x.to)))
+		last = s
+	}
+	return out
+}
+
+// without returns the content without some parts, or "" if nothing is left.
+func (s *Statements) without(gone []bool) string {
+	var left []string
+	for i, text := range s.texts {
+		if !gone[i] {
+			left = append(left, strings.Trim(text, " ,;:-."))
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	if s.before == "" {
+		return sentenceCase(strings.Join(left, ", "))
+	}
+	return s.before + strings.Join(left, ", ") + s.after
+}
+
+// changes returns what a statement changes. It is read when it is needed first.
+func (s *Statement) changes() *change {
+	s.once.Do(func() { s.read = readChange(s.source, s.from, s.to) })
+	return &s.read
+}
+
+// fill fills the parts of a statement from its words.
+func (s *Statement) fill(t *text, ws []word, quoted bool) {
+	s.owner = aThing
+	if quoted {
+		s.owner = theUser
+	}
+	verbAt := s.findVerb(t, ws)
+	s.owner, s.person = ownerOf(t, ws, verbAt, quoted)
+	for i, w := range ws {
+		f := t.folded(w)
+		if topic, ok := topicWords[f]; ok {
+			s.topics[topic] = true
+		}
+		s.denies = s.denies || denials[f] || strings.HasSuffix(f, "n't")
+		switch {
+		case f[0] >= '0' && f[0] <= '9':
+			s.kinds[aNumber] = true
+			if looksLikeTime(t, ws, i) {
+				s.kinds[aTime] = true
+			}
+		case dayWords[f]:
+			s.kinds[aTime] = true
+		}
+		if !isContent(f) {
+			continue
+		}
+		x := term{stem(f), t.capital(w.from) && (i > 0 || !verbForm(f)) || f[0] >= '0' && f[0] <= '9'}
+		s.words = append(s.words, x)
+		if i < verbAt {
+			s.subject = append(s.subject, x)
+		} else if i > verbAt && x.proper {
+			s.kinds[aName] = true
+		}
+	}
+}
+
+// findVerb returns the index of the main verb, or len(ws).
+func (s *Statement) findVerb(t *text, ws []word) int {
+	at := len(ws)
+	for i, w := range ws {
+		f := t.folded(w)
+		if strings.HasPrefix(f, "j'") || strings.HasPrefix(f, "n'") {
+			f = f[2:]
+		}
+		lemma, ok := verbs()[f]
+		if !ok || i > 0 && afterNominal(t.folded(ws[i-1]), f) || t.capital(w.from) && i > 0 {
+			continue
+		}
+		if at == len(ws) {
+			at = i
+		}
+		if lemma != "be" && lemma != "have" && lemma != "hab" && lemma != "ai" && lemma != "get" {
+			s.verb = lemma
+			break
+		}
+		if i-at > 3 {
+			break
+		}
+	}
+	return at
+}
+
+// nominal are words before a noun, never before a finite verb.
+var nominal = wordSet(`the a an my our his her their your of in at on for with to this that these those no
+	der die das den dem des ein eine einen einem einer mein meine meinen meinem unser unsere unseren unserem kein keine keinen im am zum zur
+	le la les l' un une des du mon ma mes notre nos son sa ses au aux de
+	el los las una unos mi mis nuestro nuestra su sus del al en con por para`)
+
+// afterNominal reports whether a word before a verb form shows that it is a noun. The French "on" does not.
+func afterNominal(before, f string) bool {
+	return nominal[before] && (before != "on" || englishBase(strings.TrimSuffix(f, "s")))
+}
+
+// denials are the words that negate a statement.
+var denials = wordSet("not no never none without nicht kein keine keinen keinem keiner nie niemals ohne pas jamais sans aucun nunca jamas sin")
+
+// ownerOf returns whose attribute a statement gives, from the words up to its verb.
+func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
+	who := aThing
+	if quoted {
+		who = theUser
+	}
+	near := min(len(ws), verbAt+3)
+	for i := verbAt + 1; i < near; i++ { // "inzwischen wohne ich", unless a relative precedes
+		if f := t.folded(ws[i]); inverted[f] != aThing && verbAt < 4 && !slices.ContainsFunc(ws[:verbAt], func(w word) bool { return kin[t.folded(w)] }) {
+			return inverted[f], ""
+		}
+	}
+	for i, w := range ws[:near] {
+		f := t.folded(w)
+		var next string
+		if i+1 < len(ws) {
+			next = t.folded(ws[i+1])
+		}
+		switch {
+		case i <= verbAt && (f == "user's" || ownWord[f]) && kin[next]:
+			return aPerson, stem(next)
+		case i < verbAt && (f == "user's" || ownWord[f] || teamWords[f] && next != ""):
+			return aThing, ""
+		case f == "user" || firstSingular[f]:
+			return theUser, ""
+		case firstPlural[f]:
+			return theTeam, ""
+		case thirdPerson[f] && i <= verbAt:
+			return aPerson, f
+		case i+1 == verbAt && t.capital(w.from) && !function[f] && !changeWords[f] && !dayWords[f] && (i > 0 || verbAt == 1):
+			return aPerson, stem(f)
+		case i < verbAt && definite[f] && next != "user" && next != "user's":
+			return aThing, ""
+		}
+	}
+	return who, ""
+}
+
+// inverted are the subjects that follow their verb.
+var inverted = map[string]owner{"ich": theUser, "je": theUser, "yo": theUser, "wir": theTeam, "nous": theTeam, "nosotros": theTeam}
+
+var (
+	ownWord       = wordSet("my mein meine meinen meinem meiner mon ma mes mi mis")
+	teamWords     = wordSet("our unser unsere unseren unserem unserer notre nos nuestro nuestra nuestros nuestras")
+	firstSingular = wordSet(`i i'm im i've ive i'll i'd me ich mir mich bin je j'ai j'habite j'adore j'aime j'utilise moi yo me
+		soy estoy tengo vivo trabajo uso voy hago llevo`)
+	firstPlural = wordSet("we we're we've we'll us wir uns nous on nosotros somos usamos tenemos vivimos")
+	thirdPerson = wordSet("he she he's she's er il elle el ella")
+	definite    = wordSet("the der die das den le la les l' los las el this that")
+)
+
+// isContent reports whether a folded word has content of its own.
+func isContent(f string) bool {
+	return (len(f) > 2 || f[0] >= '0' && f[0] <= '9' || f == "o2") && !stopWords[f] && !(function[f] && !contentVerbs[f]) && !copulas[f]
+}
+
+// contentVerbs are function words that say something about an attribute.
+var contentVerbs = wordSet("live lives lived work works worked love loves hate hates prefer prefers married allergic moved moving")
+
+func verbForm(f string) bool { _, ok := verbs()[f]; return ok }
+
+// endings of words that vary with number, gender and person, longest first.
+var inflections = [...]string{
+	"ungen", "iert", "ings", "amos", "emos", "imos", "ung", "ing", "ies", "ied", "ons", "ent", "ait", "ant", "ado", "ada", "ido", "ida",
+	"es", "ed", "en", "er", "em", "et", "ez", "ar", "ir", "as", "os", "e", "s", "n", "a", "o", "t", "y",
+}
+
+// stem removes the inflection of a folded word. Unrelated words seldom share a stem.
+func stem(f string) string {
+	f = strings.TrimSuffix(f, "'s")
+	if len(f) > 2 && f[1] == '\'' { // l'ecole, d'alcool
+		f = f[2:]
+	}
+	if len(f) > 3 && strings.HasPrefix(f, "qu'") {
+		f = f[3:]
+	}
+	if len(f) == 0 || f[0] >= '0' && f[0] <= '9' {
+		return f
+	}
+	for _, x := range inflections {
+		if len(f) >= len(x)+3+min(1, len(x)%2) && strings.HasSuffix(f, x) {
+			return f[:len(f)-len(x)]
+		}
+	}
+	return f
+}
+
+// dayWords name days, months and times of day.
+var dayWords = wordSet(`monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
+	january february march april may june july august september october november december noon midnight
+	montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags mittwochs donnerstags freitags samstags sonntags
+	januar februar marz mai juni juli oktober dezember uhr
+	lundi mardi mercredi jeudi vendredi samedi dimanche janvier fevrier mars avril juin juillet aout septembre octobre novembre decembre
+	midi lunes martes miercoles jueves viernes sabado domingo enero febrero marzo abril mayo junio julio agosto septiembre octubre
+	noviembre diciembre mediodia`)
+
+var ordinal = regexp.MustCompile(`^\d{1,2}(?:st|nd|rd|th|h|am|pm|er)$`)
+
+// looksLikeTime reports whether a number is a part of a day or of a time of day.
+func looksLikeTime(t *text, ws []word, i int) bool {
+	w := ws[i]
+	if ordinal.MatchString(t.folded(w)) || w.to < len(t.fold) && t.fold[w.to] == ':' || w.from > 0 && t.fold[w.from-1] == ':' {
+		return true
+	}
+	for j := max(0, i-3); j < min(len(ws), i+3); j++ {
+		if dayWords[t.folded(ws[j])] {
+			return true
+		}
+	}
+	return i > 0 && (t.folded(ws[i-1]) == "at" || t.folded(ws[i-1]) == "um") && w.to-w.from <= 2
+}
+
+// has reports whether a statement has a word with the stem, or a related compound.
+func (s *Statement) has(x term) bool {
+	return slices.ContainsFunc(s.words, func(o term) bool { return sameStem(o.stem, x.stem) })
+}
+
+// sameStem reports whether two stems are equal, or long and alike: "abonn" and "abonnem".
+func sameStem(a, b string) bool {
+	if a == b {
+		return true
+	}
+	n := min(len(a), len(b))
+	return n >= 5 && a[:n] == b[:n] && max(len(a), len(b))-n <= 4 && a[0] > '9'
+}
+
+// Changes reports whether a content may change an earlier one: it says so, or names a value of its own.
+func (s *Statements) Changes() bool {
+	return slices.ContainsFunc(s.parts, func(x *Statement) bool {
+		c := x.changes()
+		return !c.doubt && (c.now || len(c.replaced)+len(c.ended)+len(c.ends) > 0 || len(x.subject) > 0 && len(x.kinds) > 0 || len(x.topics) > 0)
+	})
+}
