@@ -3,11 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 
-	"github.com/ragctx/ragctx/index/vector"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
@@ -18,16 +14,9 @@ func (e *core) checkLost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	root := os.DirFS(filepath.Join(e.opts.Dir, store.IndexName))
-	dirs, err := fs.Glob(root, "*/"+vectorPrefix+"*")
-	if err != nil {
-		return err
+	has, name, err := e.opts.Indexes.Newest(ctx)
+	if err == nil && has > newest {
+		return &store.LostError{What: fmt.Sprintf("the database has %d changes, but its index %s has applied %d", newest, name, has)}
 	}
-	for _, dir := range dirs {
-		if has := vector.Cursor(filepath.Join(e.opts.Dir, store.IndexName, filepath.FromSlash(dir))); has > newest {
-			return &store.LostError{What: fmt.Sprintf("the database has %d changes, but its index %s has applied %d",
-				newest, dir, has)}
-		}
-	}
-	return nil
+	return err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -147,9 +146,9 @@ func (e *core) auditIndex(ctx context.Context, id store.Collection, name string,
 	return out
 }
 
-// rebuildIndex deletes the files of an index and opens it again, which rebuilds it.
+// rebuildIndex deletes an index and opens it again, which rebuilds it.
 func (e *core) rebuildIndex(ctx context.Context, id store.Collection) error {
-	err := e.collections.WithClosed(ctx, id, func() error { return os.RemoveAll(e.indexDir(id)) })
+	err := e.collections.WithClosed(ctx, id, func() error { return e.opts.Indexes.Drop(ctx, indexOf(id)) })
 	if err != nil {
 		return fmt.Errorf("rebuild index: %w", err)
 	}

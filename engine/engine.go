@@ -57,6 +57,8 @@ type Options struct {
 	// VectorGraph is the kind of vector index: "native" (the default), "flat"
 	// (exact) or "coder".
 	VectorGraph string
+	// Indexes opens the indexes; nil keeps them in files of Dir.
+	Indexes index.Opener
 	// RecallMonitor selects the vector searches that are repeated exactly in the background to measure
 	// recall. Documents and memories get half of its limits each.
 	RecallMonitor index.MonitorOptions
@@ -191,6 +193,9 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 		snapshotSlots: make(chan struct{}, MaxSnapshots),
 	}
 	e.opts.Logger = slog.New(recentErrorsHandler{Handler: o.Logger.Handler(), to: e.recentErrors})
+	if e.opts.Indexes == nil {
+		e.opts.Indexes = e.localIndexes()
+	}
 	if err := e.open(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -119,11 +118,11 @@ func (s *jobs) stopNamespace(namespace string, do func() error) error {
 	return do()
 }
 
-// removeIndex removes the files of an index that is no longer used. It waits while the index is
+// removeIndex removes an index that is no longer used. It waits while the index is
 // being opened or closed.
 func (e *core) removeIndex(ctx context.Context, id store.Collection) error {
 	remove := func() error {
-		if err := os.RemoveAll(e.indexDir(id)); err != nil {
+		if err := e.opts.Indexes.Drop(ctx, indexOf(id)); err != nil {
 			return fmt.Errorf("remove index: %w", err)
 		}
 		return nil

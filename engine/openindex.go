@@ -2,57 +2,32 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strconv"
 
 	"github.com/ragctx/ragctx/internal/retrieve"
 
 	"github.com/ragctx/ragctx/index"
-	"github.com/ragctx/ragctx/index/keyword"
-	"github.com/ragctx/ragctx/index/vector"
+	"github.com/ragctx/ragctx/index/local"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// indexDir returns the directory of a collection's index files.
-func (e *core) indexDir(id store.Collection) string {
-	return filepath.Join(e.opts.Dir, store.IndexName, fmt.Sprintf("%d-%s", id.Namespace, id.Kind))
+// localIndexes keeps the indexes in files of the data directory.
+func (e *core) localIndexes() index.Opener {
+	return local.Opener{Dir: filepath.Join(e.opts.Dir, store.IndexName), Graph: e.opts.VectorGraph, Logger: e.opts.Logger}
 }
-
-// vectorPrefix begins the name of a directory of vectors; the embedding space's name follows.
-const vectorPrefix = "vector-"
 
 // openIndex opens the index of a collection.
 func (e *core) openIndex(ctx context.Context, id store.Collection) (index.Engine, error) {
-	in := e.spaces.Current.Load()
-	h, err := index.Open(ctx, index.Options{
-		Dir: e.indexDir(id), Feed: feed{e.store, id},
-		Keyword: func() (index.KeywordIndex, error) { return e.openKeyword(id) },
-		Space:   indexSpace(in),
-		Vector:  func(s index.Space) (index.VectorIndex, error) { return e.openVector(id, s) },
-		Origin:  e.store.Token, Knows: e.store.KnowsToken,
-		Monitor: e.recallMonitors[id.Kind],
-		Logger:  e.opts.Logger.With("namespace", id.Namespace, "kind", id.Kind.String()),
-	})
-	if err != nil {
-		return nil, err
-	}
-	return h, nil
-}
-
-func (e *core) openKeyword(id store.Collection) (index.KeywordIndex, error) {
-	return keyword.Open(filepath.Join(e.indexDir(id), "keyword"), keyword.Options{
-		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
+	return e.opts.Indexes.Open(ctx, index.Opening{
+		Collection: indexOf(id), Space: indexSpace(e.spaces.Current.Load()), Feed: feed{e.store, id},
+		Origin: e.store.Token, Knows: e.store.KnowsToken, Monitor: e.recallMonitors[id.Kind],
 	})
 }
 
-// openVector opens the vector index for an embedding space.
-func (e *core) openVector(id store.Collection, in index.Space) (index.VectorIndex, error) {
-	return vector.New(vector.Options{
-		Dir:   filepath.Join(e.indexDir(id), vectorPrefix+in.Name),
-		Graph: e.opts.VectorGraph, Dimensions: in.Dimensions, Identity: in.Identity,
-		Origin: e.store.Token, Knows: e.store.KnowsToken, Logger: e.opts.Logger,
-	})
+// indexOf names a collection to an index.
+func indexOf(id store.Collection) index.Collection {
+	return index.Collection{Namespace: id.Namespace, Kind: id.Kind.String()}
 }
 
 // indexSpace describes an embedding space to an index.

@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx/internal/retrieve"
@@ -298,19 +294,7 @@ func (e *core) dropOldVectors(ctx context.Context, r *runningJob) error {
 			break
 		}
 	}
-	root := filepath.Join(e.opts.Dir, store.IndexName)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() || !strings.HasPrefix(d.Name(), vectorPrefix) {
-			return err
-		}
-		if d.Name() != vectorPrefix+current.Name() {
-			if err := os.RemoveAll(path); err != nil {
-				return err
-			}
-		}
-		return fs.SkipDir
-	})
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := e.opts.Indexes.KeepSpace(ctx, current.Name()); err != nil {
 		return fmt.Errorf("remove old vectors: %w", err)
 	}
 	return nil

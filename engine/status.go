@@ -61,7 +61,7 @@ func (e Admin) Status(ctx context.Context) (Status, error) {
 	err := grant.RequireRole(access.Admin)
 	if err == nil {
 		_ = e.Admin().Ready(ctx) // a failure it detects is among the problems
-		st.Directory, err = e.sizes()
+		st.Directory, err = e.sizes(ctx)
 	}
 	if err == nil {
 		st.Jobs, err = e.Metrics().Jobs(ctx)
@@ -108,8 +108,11 @@ func (e *core) countAll(ctx context.Context, grant access.Grant, st *Status) err
 	return nil
 }
 
-// sizes adds up the files of the data directory.
-func (e *core) sizes() (s DirectorySizes, err error) {
+// sizes adds up the files of the data directory, and what the indexes keep.
+func (e *core) sizes(ctx context.Context) (s DirectorySizes, err error) {
+	if s.Indexes, err = e.opts.Indexes.Size(ctx); err != nil {
+		return s, fmt.Errorf("measure the indexes: %w", err)
+	}
 	err = filepath.WalkDir(e.opts.Dir, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed during the walk
@@ -127,8 +130,7 @@ func (e *core) sizes() (s DirectorySizes, err error) {
 		switch name, _ := filepath.Rel(e.opts.Dir, path); {
 		case strings.HasPrefix(name, store.DatabaseName):
 			s.Database += info.Size()
-		case strings.HasPrefix(name, store.IndexName+string(filepath.Separator)):
-			s.Indexes += info.Size()
+		case strings.HasPrefix(name, store.IndexName+string(filepath.Separator)): // counted above
 		default:
 			s.Other += info.Size()
 		}

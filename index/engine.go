@@ -229,3 +229,37 @@ func matches(f *ragctx.Filter, p *Item) bool {
 		return p.Source == s
 	})
 }
+
+// Collection is one kind of item of a namespace, such as its documents.
+type Collection struct {
+	Namespace int64
+	Kind      string
+}
+
+// Opening describes the collection to open.
+type Opening struct {
+	Collection
+
+	Space Space
+	Feed  Feed
+	// Origin, Knows and Monitor are as in [Options].
+	Origin  func() string
+	Knows   func(origin string) bool
+	Monitor *RecallMonitor
+}
+
+// Opener opens engines, and manages what they keep while they are closed.
+type Opener interface {
+	// Open returns the engine of a collection, which follows the feed. A collection is open at most
+	// once at a time.
+	Open(ctx context.Context, o Opening) (Engine, error)
+	// Drop deletes all that is kept of a closed collection.
+	Drop(ctx context.Context, c Collection) error
+	// KeepSpace deletes the vectors of all other embedding spaces.
+	KeepSpace(ctx context.Context, name string) error
+	// Newest returns the newest change that is kept, and the name of the index that has it. A store
+	// without that change is older than the index. It is called before any collection is opened.
+	Newest(ctx context.Context) (seq uint64, name string, err error)
+	// Size returns the bytes that are kept.
+	Size(ctx context.Context) (int64, error)
+}
