@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"os"
@@ -177,7 +178,7 @@ func newShell(t *testing.T, env string) *shell {
 		}
 	}
 	home := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "sh")
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "sh") // the cleanup below ends it, with its jobs
 	cmd.Dir, cmd.Env = home, append(os.Environ(), "HOME="+home, "XDG_DATA_HOME=", "XDG_CONFIG_HOME="+home, "RAGCTX_DATA=", env)
 	in, err := cmd.StdinPipe()
 	if err != nil {
