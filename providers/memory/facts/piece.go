@@ -107,16 +107,20 @@ var auxiliaries = wordSet(`can can't cannot will won't must should could would m
 // hasVerb reports whether a verb, or "I'm", is among the words.
 func (r *pieceReader) hasVerb(from, to int) bool {
 	for k := from; k < to; k++ {
-		if r.finite(k) != "" || contracted(r.f[k]) || r.spanishVerb(k) {
+		if r.finite(k) != "" || r.contracted(k) || r.spanishVerb(k) {
 			return true
 		}
 	}
 	return false
 }
 
-// contracted reports whether a word is a pronoun with a verb: "I'm".
-func contracted(f string) bool {
-	return strings.HasPrefix(f, "j'") || hasAnySuffix(f, "'m", "'re", "'ve", "'ll", "'d") || f == "im" || f == "ive" || f == "he's" || f == "she's" || f == "it's" ||
+// contracted reports whether word k is a pronoun with a verb: "I'm".
+func (r *pieceReader) contracted(k int) bool {
+	f := r.f[k]
+	if f == "im" { // a German preposition before a noun
+		return k+1 < len(r.ws) && !r.t.capital(r.ws[k+1].from)
+	}
+	return strings.HasPrefix(f, "j'") || hasAnySuffix(f, "'m", "'re", "'ve", "'ll", "'d") || f == "ive" || f == "he's" || f == "she's" || f == "it's" ||
 		f == "c'est"
 }
 
@@ -143,7 +147,7 @@ func (r *pieceReader) begins(start, end, k int, subject string, joined bool) (pi
 	stop := r.stop(k)
 	verb := -1
 	for j := k; j < min(stop, k+6); j++ {
-		if r.finite(j) != "" || contracted(r.f[j]) || r.spanishVerb(j) {
+		if r.finite(j) != "" || r.contracted(j) || r.spanishVerb(j) {
 			verb = j
 			break
 		}
@@ -232,7 +236,7 @@ func (r *pieceReader) subject(start, end int) string {
 		at++
 	}
 	for k := at; k < end; k++ {
-		if contracted(r.f[k]) {
+		if r.contracted(k) {
 			return pronounOf(r.f[k])
 		}
 		if r.finite(k) == "" && !r.spanishVerb(k) {

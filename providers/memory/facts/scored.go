@@ -99,7 +99,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 		}
 	}
 	if p < Gate && p >= plainGate && len(why) == 0 {
-		if out := e.plainFacts(u, ruled, b, sc); len(out) > 0 {
+		if out := e.plainFacts(u, ruled, b, sc, p); len(out) > 0 {
 			return out
 		}
 	}
@@ -118,19 +118,30 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 	return out
 }
 
-// plainGate is the least confidence of a unit whose plain statements are believed.
-const plainGate = 0.45
+// plainGate is the least confidence of a unit whose plain statements are believed if they are about a taste or
+// name something. Others need vagueGate: "I'm starving" is a mood. So do all those of a long message, which
+// tells a story more often.
+const (
+	plainGate = .45
+	vagueGate = 0.75
+	maxShort  = 3 // units of a short message
+)
 
 // plainFacts returns the facts of a unit below the gate whose pieces are plain statements, or nil.
-func (e *extractor) plainFacts(u *unit, ruled []Fact, b *bag, sc *scene) []Fact {
+func (e *extractor) plainFacts(u *unit, ruled []Fact, b *bag, sc *scene, p float64) []Fact {
 	var out []Fact
 	parts := e.worthy(e.partsOf(u), u, sc)
 	e.features(b, sc, sc.at)
 	for _, x := range parts {
-		if !e.plain(x) {
+		says := e.plain(x)
+		if says == nothing {
 			continue
 		}
 		for _, f := range e.pieceFacts(x, u, ruled, b, sc.language, Gate, nil) {
+			vague := says == something && f.Kind != ragctx.FactPreference || len(sc.units) > maxShort
+			if vague && p < vagueGate {
+				continue
+			}
 			f.Confidence = Gate
 			out = append(out, f)
 		}
@@ -158,7 +169,7 @@ func (e *extractor) partsOf(u *unit) []piece {
 }
 
 // worthPiece is the least probability that a piece is worth remembering by itself.
-const worthPiece = 0.6
+const worthPiece = 0.7
 
 // plainPiece is the same for a plain statement.
 const plainPiece = 0.3
@@ -180,7 +191,7 @@ func (e *extractor) worthy(parts []piece, u *unit, sc *scene) []piece {
 		e.features(b, sc, sc.at)
 		sc.units[sc.at] = old
 		p := loadWeights().weigh(b.hashes, len(sc.units))
-		keep := p >= worthPiece || p >= plainPiece && e.plain(x)
+		keep := p >= worthPiece || p >= plainPiece && e.plain(x) != nothing
 		if n := len(out); n > 0 && !keep {
 			out[n-1].to = x.to
 		} else if n == 1 && out[0].weak && out[0].from == parts[0].from {
