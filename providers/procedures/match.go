@@ -24,13 +24,13 @@ func NewPublishedProcedure(id ID, trigger string, published time.Time) Published
 	s := PublishedProcedure{ID: id, Trigger: trigger, Published: published}
 	first, _, _ := strings.Cut(id.Name, "-")
 	s.does = analysis.Stem(first)
-	fixed := withoutBraces(trigger)
+	fixed := []string{withoutBraces(trigger)}
 	for word := range strings.SplitSeq(id.Name, "-") {
 		if !strings.Contains(trigger, "{"+word+"}") { // the name of a value is no word of requests
-			fixed += "\n" + word
+			fixed = append(fixed, word)
 		}
 	}
-	s.terms = contentTerms(fixed)
+	s.terms = contentTerms(strings.Join(fixed, "\n"))
 	return s
 }
 
