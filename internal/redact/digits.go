@@ -5,15 +5,21 @@ import (
 	"strings"
 )
 
-// numeric redacts a PIN or code at the start of toks: digits in one or more groups, words for digits, or letters
-// and digits.
+// numeric redacts a PIN or code at the start of toks.
 func (p *phrase) numeric(toks []proseWord) bool {
+	first, end := p.figures(toks)
+	return end > first && p.mask(toks[first].start, toks[end-1].end)
+}
+
+// figures returns the words at the start of toks that are a PIN or code: digits in one or more groups, words for
+// digits, or letters and digits.
+func (p *phrase) figures(toks []proseWord) (first, end int) {
 	n := 0
 	for n < len(toks) && articles[toks[n].w] && toks[n].mark == 0 {
 		n++
 	}
 	if n < len(toks) && p.c == pin && p.strong(toks[n]) && toks[n].end-toks[n].start >= 8 && p.plausible(toks[n]) {
-		return p.maskWord(toks[n])
+		return n, n + 1
 	}
 	first, last, figures, words := n, -1, 0, 0
 	for ; n < len(toks) && n < first+14; n++ {
@@ -23,10 +29,10 @@ func (p *phrase) numeric(toks []proseWord) bool {
 		case t.quoted && n > first:
 			n = len(toks)
 			continue
-		case numerals[t.w]:
-			words++
+		case numerals[t.w] || t.quoted && allNumerals(t.w):
+			words += len(strings.Fields(t.w))
 			last = n
-		case codeGroup(v):
+		case codeGroup(strings.ReplaceAll(v, " ", "")):
 			figures += countDigits(v)
 			last = n
 		case n > first && codeFillers[t.w]:
@@ -43,12 +49,22 @@ func (p *phrase) numeric(toks []proseWord) bool {
 		least = 4
 	}
 	if last < 0 || figures < least && words < 3 || figures > 40 {
-		return false
+		return 0, 0
 	}
 	for last+1 < len(toks) && codeFillers[toks[last+1].w] && toks[last].mark == 0 {
 		last++
 	}
-	return p.mask(toks[first].start, toks[last].end)
+	return first, last + 1
+}
+
+// allNumerals reports whether v consists of numbers in words.
+func allNumerals(v string) bool {
+	for w := range strings.FieldsSeq(v) {
+		if !numerals[w] {
+			return false
+		}
+	}
+	return v != ""
 }
 
 // codeGroup reports whether v is a part of a code: digits, perhaps with letters and signs between.

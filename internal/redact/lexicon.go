@@ -15,33 +15,35 @@ func wordSet(lists ...string) map[string]bool {
 
 var (
 	// copulas are verbs before a value.
-	copulas = wordSet(`is was are were equals will shall should must be been has becomes remains reads goes`,
-		`ist sind war lautet lauten heißt heisst lautete wäre wurde wird bleibt`,
-		`es era será son están`, `est était sera reste sont`, `é это`)
+	copulas = wordSet(`is was are were equals will shall should must be been has becomes remains reads goes had became become turned`,
+		`ist sind war lautet lauten heißt heisst lautete wäre wurde wird bleibt müsste sollte dürfte könnte`,
+		`es era será son están sido sigue debería podría`, `est était sera reste sont été devrait pourrait`, `é это`)
 	// fillers may stand between a copula and the value.
 	fillers = wordSet(`now currently actually still just be been set changed updated reset always called simply really
 		literally also probably again equal basically apparently obviously as usual follows maybe something like e.g example code
-		number`,
+		number spelled spelt out`,
 		`jetzt nun aktuell noch derzeit immer geändert gesetzt einfach nach wie vor mal ja übrigens halt seit gestern heute
-		früher inzwischen mittlerweile weiterhin immernoch vermutlich wohl nämlich bestimmt`,
-		`ahora actualmente siempre todavía antes aún sigue siendo simplemente`,
-		`maintenant actuellement toujours encore désormais avant simplement juste donc`)
+		früher inzwischen mittlerweile weiterhin immernoch vermutlich wohl nämlich bestimmt bitte`,
+		`ahora actualmente siempre todavía antes aún sigue siendo simplemente ser sido cambiada cambiado`,
+		`maintenant actuellement toujours encore désormais avant simplement juste donc être été changé`)
 	// becomes are words before a new value: "changed to".
 	becomes  = wordSet(`to into in pour auf zu a à en por par`)
 	changing = wordSet(`set sets setting change changes changed changing update updated reset make made switch switched
-		rotate rotated turn turned equal equals`, `geändert gesetzt setze setz ändere ändern gewechselt stelle stell gestellt`,
-		`cambié cambia cambiar cambio cambiado cambió puse`, `changé change changer mis remplacé remplace`)
+		rotate rotated turn turned equal equals`, `geändert gesetzt setze setz ändere ändern gewechselt stelle stell gestellt umgestellt zurückgesetzt`,
+		`cambié cambia cambiar cambio cambiado cambió puse cambiada`, `changé change changer mis remplacé remplace`)
 	// newly are words before a value that followed another one.
 	newly    = wordSet(`now new neue neues nouveau nouvelle nueva nuevo jetzt nun inzwischen heute ahora maintenant désormais meanwhile instead mittlerweile`)
 	pronouns = wordSet(`it that this these those she he they we you i what which who whose someone es das dies er sie ihn ihr
 		wir ich man was wer welches ça cela ce il elle on nous vous je tu ils lo eso esto ella él nosotros yo qué cuál qui que`)
+	// subjects are German pronouns, which follow their verb: "mit dem Passwort komme ich".
+	subjects = wordSet(`ich du er sie es wir ihr man`)
 	articles = wordSet(`the a an my your his her its our their this that der die das den dem des ein eine einen einem einer
 		mein meine meinem meiner dein deine deinem unser unsere unserem sein seine ihr ihre le la les un une mon ma mes ton ta tes son
 		sa ses notre votre leur el los las una mi mis tu su sus nuestra nuestro vuestra tú same usual gleiche gleichen übliche
 		üblichen`)
 	// owners are things and people that have a secret.
 	owners = wordSet(`wifi wi-fi wlan admin root user guest account email e-mail mail gmail netflix router server database db
-		laptop phone computer bank work home office login ssh sudo vpn nas test master main other new old default current temporary
+		laptop phone vault disk computer bank work home office login ssh sudo vpn nas test master main other new old default current temporary
 		temp shared common team family spotify amazon apple google windows system device backup zip screen konto gast rechner handy`)
 	prepositions = wordSet(`for to of on at from in with used that which i we you she he they everyone everybody my number
 		code value inside behind over there here again itself`,
@@ -54,7 +56,7 @@ var (
 	stops = wordSet(`for on at in to if when since please so but because just thanks now still again everywhere here there
 		till until unless which that i you we it they as from by is was are btw also too right ok okay lol though anyway always`,
 		`für auf bei im in am wenn seit bitte aber weil ich du wir sie es das dass und oder ist war gilt geht nicht auch danke
-		jetzt noch zum zur beim überall falls als damit`, `para en por si cuando desde pero porque que gracias ahora siempre es no y`,
+		jetzt noch zum zur beim überall falls als damit sein um`, `para en por si cuando desde pero porque que gracias ahora siempre es no y`,
 		`pour sur chez dans si quand depuis mais parce car que merci maintenant toujours est et ne je tu il`)
 	adverbs       = wordSet(`currently now again actually also still usually always`, `jetzt aktuell übrigens bitte`, `ahora`, `actuellement`)
 	interjections = wordSet(`oh ah well hm hmm uh um sure yes yeah yep ok okay right easy sorry fine haha hey guess think ja
@@ -75,10 +77,10 @@ var (
 	asking     = wordSet(`what what's which wie welches quel cuál cual war es`)
 	supposing  = wordSet(`would could wäre sería serait geht`)
 	proposing  = wordSet(`of with try about mit de con avec mal maybe perhaps vielleicht how`)
-	recipients = wordSet(`me us him her them you mir uns ihm ihr`)
+	recipients = wordSet(`me us him her them you mir dir uns ihm ihr te`)
 	giving     = wordSet(`make remember save store note add rejects rejected reject refuses refused accepts accept denies write give gave gives got get use used try tried enter entered type typed set have took take received
 		assigned`,
-		`nimm nehme nutze benutze`, `usa uso`, `utilise prends`)
+		`nimm nehme nutze benutze merk merke`, `usa uso recuerda`, `utilise prends retiens note`)
 	// accounts are words before the name that goes with a password.
 	accounts = wordSet(`network ssid netzwerk réseau red user username usr login account id email mail benutzer benutzername user-id nutzer nutzername konto
 		kennung anmeldename usuario cuenta correo utilisateur identifiant compte uid userid nick ssh root admin`, `connecte-toi connexion melde anmelden einloggen entra conéctate inicia
@@ -142,7 +144,7 @@ var (
 		written read put stolen forgotten hidden given shown taken found made left worn chosen typed entered really already just now
 		currently actually usually cut built bought broken typically often sometimes generally probably likely perhaps maybe mostly
 		nearly almost at-least more less most least enough something nothing anything everything nowhere somewhere anywhere everywhere
-		everyone anyone required needed expired stored hashed encrypted compromised leaked saved managed protected supposed meant
+		everyone anyone whatever whatsoever hash another different idea aucune idée ni werden werde weiß description type notes required needed expired stored hashed encrypted compromised leaked saved managed protected supposed meant
 		printed rotated shared synced locked blocked gone yes nope none null nil true false undefined unset default n/a part access
 		data information person human email name user username users number numbers string strings text value values field fields
 		characters letters digits words example sample account login admin root mystery nightmare mess pain joke history trash garbage
@@ -243,7 +245,7 @@ var (
 		" de acceso", " secreta", " privada",
 	}
 	codePhrases = []string{
-		" de acceso", " de verificación", " de la puerta", " de la alarma", " de seguridad", " d'accès", " d’accès", " secret",
+		" de acceso", " de verificación", " de la puerta", " de la alarma", " de seguridad", " d'accès", " d’accès", " secreto", " secret",
 		" pin", " de la porte", " d'entrée", " d’entrée", " de l'alarme", " de l’alarme", " de vérification",
 	}
 )

@@ -41,6 +41,8 @@ func (p *scanner) linked(i, j int) (link, int) {
 	case c == ',' && closed && strings.Contains(s[max(0, i-1):j], "_") && strings.ToUpper(s[i:j]) == s[i:j],
 		at > j && strings.ToUpper(s[i:j]) == s[i:j] && declares(before(s, i, 8)):
 		return assigned, blanks(s, run(s, at, comma))
+	case c == '|' && tableRow(s, i) && !compounds[firstWord(s[at+1:])]:
+		return assigned, blanks(s, at+1)
 	case c == ',' && closed, c == '|':
 		return adjacent, blanks(s, at+1)
 	case strings.HasPrefix(s[at:], "->"):
@@ -54,7 +56,7 @@ func (p *scanner) linked(i, j int) (link, int) {
 	case at == j && strings.IndexByte(".,;!?'", c) < 0 && !strings.HasPrefix(s[at:], "’"):
 		return unlinked, 0
 	}
-	if i >= 2 && strings.HasSuffix(s[:i], "--") || i >= 2 && s[i-1] == '-' && strings.Contains(before(s, i, 24), " --") {
+	if i >= 2 && strings.HasSuffix(s[:i], "--") || i >= 2 && s[i-1] == '-' && strings.Contains(" "+before(s, i, 24), " --") || i > 0 && s[i-1] == '-' && (i == 1 || s[i-2] == ' ') {
 		return flag, at
 	}
 	if w, ok := hasPrefixFold(s, at, "value=", "value ="); ok && closed {
@@ -64,6 +66,20 @@ func (p *scanner) linked(i, j int) (link, int) {
 		return adjacent, at
 	}
 	return inProse, at
+}
+
+// tableRow reports whether i is in the first cell of a row of a table.
+func tableRow(s string, i int) bool {
+	for least := max(0, i-64); i > least; i-- {
+		switch s[i-1] {
+		case '\n':
+			return false
+		case '|':
+			i--
+			return i == 0 || s[i-1] == '\n' || s[i-1] == ' '
+		}
+	}
+	return false
 }
 
 var comma = setOf(",")
@@ -102,6 +118,9 @@ func (p *scanner) sign(at int) (link, int) {
 	at = blanks(s, run(s, blanks(s, at), emphasis))
 	if w, ok := hasPrefixFold(s, at, "it's ", "it’s ", "it is "); ok {
 		at += len(w)
+	}
+	if at+2 < len(s) && s[at] == '|' && s[at+1] == '\n' { // a block of YAML
+		return assigned, blanks(s, at+2)
 	}
 	if at < len(s) && (s[at] == '\n' || s[at] == '\r') {
 		return onItsOwnLine(s, at)

@@ -27,9 +27,10 @@ const (
 	authorization
 	cookie
 	session
-	login  // a name and a password
-	signIn // a verb of logging in
-	answer // to a security question, or a code word
+	login   // a name and a password
+	signIn  // a verb of logging in
+	command // a command with a password among its arguments
+	answer  // to a security question, or a code word
 )
 
 var kindOf = map[class]string{
@@ -48,10 +49,11 @@ var endings = []struct {
 	{"passwort", password},
 	{"kennwort", password},
 	{"passwd", password},
-	{"passcode", pin},
+	{"passcode", password},
 	{"contraseña", password},
 	{"contrasena", password},
 	{"wachtwoord", password},
+	{"keymaterial", password},
 	{"passphrase", passphrase},
 	{"geheimzahl", pin},
 	{"geheimwort", password},
@@ -64,6 +66,7 @@ var endings = []struct {
 	{"türcode", code},
 	{"pincode", code},
 	{"alarmcode", code},
+	{"tresorcode", code},
 	{"zugangscode", code},
 	{"geheimcode", code},
 	{"entsperrcode", code},
@@ -95,6 +98,8 @@ var parts = map[string]class{
 	"in": signIn, "into": signIn, "connecte-toi": signIn, "entra": signIn, "melde": signIn, "account": login, "anmeldung": login, "zugang": login, "connexion": login, "acceso": login, "accès": login, "auth": signIn,
 	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
 	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
+	"identified": command, "htpasswd": command, "net": command, "requirepass": command, "echo": command, "printf": command,
+	"convertto": command, "wpa_passphrase": command, "enable": command,
 	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
 	"prüfziffer": cardCodeWord, "prüfnummer": cardCodeWord, "kartenprüfnummer": cardCodeWord, "cryptogramme": cardCodeWord,
 }
@@ -128,6 +133,9 @@ const maxNoun = 24
 func (p *scanner) classify(i, j int) (c class, start, end int) {
 	tail := max(i, j-maxNoun)
 	w := strings.ToLower(p.s[tail:j])
+	if parts[w] == command {
+		return command, i, j
+	}
 	for _, e := range endings {
 		if strings.HasSuffix(w, e.word) {
 			if strings.HasSuffix(w, "publickeytoken") {
@@ -245,6 +253,9 @@ func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
 		}
 		return noClass, j
 	}
+	if n := p.leads(j, []string{" de acceso"}); n > 0 && word == "clave" {
+		return password, j + n
+	}
 	if n := p.leads(j, keyPhrases); n > 0 {
 		return key, j + n
 	}
@@ -255,6 +266,12 @@ func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
 }
 
 func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
+	if n := p.leads(j, codePhrases); n > 0 && wordEndsAt(p.s, j+n) {
+		return code, j + n
+	}
+	if n := p.leads(j, []string{" wifi", " du wifi", " de la wifi", " del wifi"}); n > 0 {
+		return password, j + n
+	}
 	switch {
 	case word == "code" && p.follows(i, "wifi", "wi-fi", "wlan"):
 		return password, j
@@ -264,12 +281,6 @@ func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
 		return map[bool]class{true: code, false: noClass}[p.follows(i, "safe", "lock", "door", "the", "locker", "my", "vault")], j
 	case word != "code" && word != "codes" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j, placesOfCodes...):
 		return code, j
-	}
-	if n := p.leads(j, []string{" wifi", " du wifi", " de la wifi", " del wifi"}); n > 0 {
-		return password, j + n
-	}
-	if n := p.leads(j, codePhrases); n > 0 {
-		return code, j + n
 	}
 	return noClass, j
 }
@@ -321,6 +332,8 @@ func (p *scanner) noun(i, j int) {
 	case noClass:
 	case bearer, basic:
 		p.scheme(c, i, end)
+	case command:
+		p.positional(i, end)
 	case cookie:
 		p.cookies(end)
 	case session:
@@ -397,5 +410,9 @@ func (p *scanner) cookies(j int) {
 
 // touched reports whether text[i:j] contains a redaction or ends at one.
 func (p *scanner) touched(i, j int) bool {
+	near := p.s[max(0, i-markerMax):i]
+	if at := strings.LastIndex(near, markerStart); at >= 0 && !strings.Contains(near[at:], "]") {
+		return true
+	}
 	return strings.HasPrefix(p.s[j:], markerStart) || i > 0 && p.s[i-1] == ']' || strings.Contains(p.s[i:j], markerStart)
 }

@@ -110,6 +110,19 @@ var options = []struct {
 	{"unzip", "-P", 0, false},
 	{"zip", "-P", 0, false},
 	{"7z", "-p", 0, true},
+	{"podman", "-p", 0, false},
+	{"rdesktop", "-p", 0, false},
+	{"psexec", "-p", 0, false},
+	{"winrs", "-p:", 0, true},
+	{"schtasks", "/rp", 0, false},
+	{"jarsigner", "-keypass", 0, false},
+	{"keytool", "-keypass", 0, false},
+	{"snmp", "-A", 0, false},
+	{"snmp", "-X", 0, false},
+	{"gh secret set", "--body", 0, false},
+	{"gh secret set", "-b", 0, false},
+	{"openssl", "-passin pass:", 0, true},
+	{"openssl", "-passout pass:", 0, true},
 	{"ldap", "-w", 0, false},
 	{"smbclient", "-U", '%', false},
 	{"rpcclient", "-U", '%', false},
@@ -161,5 +174,122 @@ func (p *scanner) option(i int) {
 			p.add(Password, start, end)
 		}
 		return
+	}
+}
+
+// positional redacts the password among the arguments of the command text[i:j]: "htpasswd -b file ada …".
+func (p *scanner) positional(i, j int) {
+	start := strings.LastIndexByte(p.s[max(0, i-96):i], '\n') + 1 + max(0, i-96)
+	end := min(len(p.s), j+maxAfter)
+	if n := strings.IndexByte(p.s[j:end], '\n'); n >= 0 {
+		end = j + n
+	}
+	line := p.s[j:end]
+	fields := fieldsAt(p.s, j, end)
+	switch strings.ToLower(p.s[i:j]) {
+	case "identified":
+		if len(fields) > 1 && strings.EqualFold(fields[0].in(p.s), "by") && (p.s[i:j] == "IDENTIFIED" && !predicate(fields[1].in(p.s)) || strings.IndexByte("'\"", p.s[fields[1].start]) >= 0) {
+			p.argument(fields[1])
+		}
+	case "requirepass", "enable":
+		if n := len(fields); p.s[i:j] != "enable" && n == 1 || p.s[i:j] == "enable" && strings.TrimSpace(p.s[start:i]) == "" && n == 2 &&
+			namesSecret(fields[0].in(p.s)) {
+			p.argument(fields[n-1])
+		}
+	case "htpasswd":
+		for n, f := range fields {
+			if v := f.in(p.s); v[0] == '-' && strings.Contains(v, "b") && n < len(fields)-1 {
+				p.argument(fields[len(fields)-1])
+			}
+		}
+	case "wpa_passphrase":
+		if len(fields) == 2 {
+			p.argument(fields[1])
+		}
+	case "convertto": // ConvertTo-SecureString "…" -AsPlainText
+		for _, f := range fields[min(1, len(fields)):] {
+			if strings.IndexByte("'\"", p.s[f.start]) >= 0 {
+				p.argument(f)
+				break
+			}
+		}
+	case "echo", "printf":
+		command, reader, piped := strings.Cut(line, "|")
+		if !piped || len(fields) == 0 || strings.TrimSpace(command) == "" ||
+			!strings.Contains(reader, "sudo -S") && !strings.Contains(reader, "stdin") && !strings.Contains(reader, "chpasswd") {
+			return
+		}
+		f := fields[0]
+		if strings.Contains(reader, "chpasswd") {
+			f.start += strings.IndexByte(f.in(p.s), ':') + 1
+		}
+		p.argument(f)
+	case "net":
+		p.netUse(fields)
+	}
+}
+
+// netUse redacts the password of "net use" and "net user" of Windows.
+func (p *scanner) netUse(fields []group) {
+	if len(fields) < 3 {
+		return
+	}
+	switch strings.ToLower(fields[0].in(p.s)) {
+	case "use":
+		for n, f := range fields[1:] {
+			v := f.in(p.s)
+			if n > 0 && v[0] != '/' && v[0] != '\\' && v != "*" && !strings.HasSuffix(v, ":") {
+				p.argument(f)
+			}
+		}
+	case "user":
+		if v := fields[2].in(p.s); v[0] != '/' && v != "*" {
+			p.argument(fields[2])
+		}
+	}
+}
+
+// argument redacts an argument of a command, without its quotes.
+func (p *scanner) argument(f group) {
+	start, end := f.start, f.end
+	if from, to, quoted := p.quotation(start); quoted {
+		start, end = from, to
+	} else {
+		end = start + cut(p.s[start:end], false)
+	}
+	if v := p.s[start:end]; len(v) >= 3 && !placeholder(v) && !expression(v, "") && v[0] != '-' && !p.touched(start, end) {
+		p.add(Password, start, end)
+	}
+}
+
+func (g group) in(s string) string { return s[g.start:g.end] }
+
+// fieldsAt returns the fields of s[i:end] that spaces divide.
+func fieldsAt(s string, i, end int) (out []group) {
+	for i < end && len(out) < maxTokens {
+		start := blanks(s, i)
+		i = start
+		for i < end && s[i] > ' ' {
+			i++
+		}
+		if i == start || i > end {
+			break
+		}
+		out = append(out, group{start, i})
+	}
+	return out
+}
+
+// hereString redacts the text at i that a shell feeds to a command that reads a password.
+func (p *scanner) hereString(i int) {
+	near := before(p.s, i, 96)
+	near = near[strings.LastIndexByte(near, '\n')+1:]
+	for _, command := range [...]string{"kinit", "cryptsetup", "sudo -s", "stdin", "gpg"} {
+		if strings.Contains(near, command) {
+			if f := fieldsAt(p.s, i, min(len(p.s), i+maxValue)); len(f) > 0 {
+				p.argument(f[0])
+			}
+			return
+		}
 	}
 }

@@ -12,32 +12,57 @@ type phrase struct {
 	before, after []proseWord // the sentence before the word, and the text after it
 	mark          byte        // the sign directly after the word
 	noun          string      // the word for a secret
+	end           int         // of that word
 	english       bool
 }
 
 // prose redacts the value that a sentence binds to the word for a secret text[i:j]: "the password for the
 // printer is …", "use … as the password". ahead is whether the value may follow the word.
 func (p *scanner) prose(c class, i, j int, ahead bool) {
+	if !wordEndsAt(p.s, j) {
+		return
+	}
 	word := strings.ToLower(p.s[i:j])
+	for i > 1 && p.s[i-1] == '-' && p.s[i-2] > ' ' { // WLAN-Passwort
+		at := i - 1
+		for at > 0 && i-at < maxNoun && (wordByte[p.s[at-1]] || p.s[at-1] >= 0x80) {
+			at--
+		}
+		if at == i-1 {
+			break
+		}
+		i = at
+	}
 	if word == "passe" {
 		i -= len("mot de ")
 	}
 	ph := phrase{
-		scanner: p, c: c, noun: word, english: englishNouns[word],
+		scanner: p, c: c, noun: word, end: j, english: englishNouns[word],
 		before: p.proseWords(p.sentenceStart(i), i), after: p.proseWords(j, j+maxAfter),
 	}
-	if j < len(p.s) && p.s[j] != 'n' && marksClause[p.s[j]] {
+	if at := blanks(p.s, j); j < len(p.s) && p.s[j] != 'n' && marksClause[p.s[j]] {
 		ph.mark = p.s[j]
+	} else if at < len(p.s) && (p.s[at] == '?' || p.s[at] == '!') {
+		ph.mark = p.s[at]
 	}
 	for n := range ph.before { // the end of the window is not the end of a line
 		if ph.before[n].mark == 'n' {
 			ph.before[n].mark = 0
 		}
 	}
+	if n := len(ph.after); n == 0 && ph.mark == '?' || n > 0 && ph.after[n-1].mark == '?' { // the answer is on the next line
+		end := j
+		if n > 0 {
+			end = ph.after[n-1].end
+		}
+		if next := strings.IndexByte(p.s[end:min(len(p.s), end+8)], '\n'); next >= 0 {
+			ph.after = append(ph.after, p.proseWords(end+next+1, j+maxAfter)...)
+		}
+	}
 	if ph.mark == 0 && compounds[ph.word(0)] || word == "pass" && !ph.passNoun() {
 		return // "password reset" is not a password
 	}
-	if ph.called() || !ahead {
+	if ph.called() || ph.framed() || !ahead {
 		return
 	}
 	if w, ok := hasPrefixFold(p.s, j, "'s ", "’s "); ok {
@@ -66,7 +91,7 @@ func (p *phrase) hasAccount() bool {
 		if !accounts[t.w] {
 			continue
 		}
-		for n++; n < len(p.before) && (with[p.before[n].w] || articles[p.before[n].w] || copulas[p.before[n].w] || p.before[n].w == "dich"); n++ {
+		for n++; n < len(p.before) && (with[p.before[n].w] || p.before[n].w == "in" || p.before[n].w == "into" || articles[p.before[n].w] || copulas[p.before[n].w] || p.before[n].w == "dich"); n++ {
 		}
 		if n < len(p.before) && !p.isWord(p.before[n].w) && !namesSecret(p.before[n].w) {
 			return true
@@ -114,10 +139,10 @@ func (p *phrase) bound() {
 				p.takeAll(n + 1)
 			}
 			return
-		case subject && becomes[t.w] && (!p.english || t.w == "to") && p.changed(n) && n+1 < len(p.after) && !articles[p.word(n+1)]:
+		case subject && becomes[t.w] && (!p.english || t.w == "to" || t.w == "auf" || p.c == pin || p.c == code) && p.changed(n) && n+1 < len(p.after) && !articles[p.word(n+1)]:
 			p.take(n+1, true)
 			return
-		case t.mark == ':' && (subject || p.mark == ','):
+		case (t.mark == ':' || t.mark == '=') && (subject || p.mark == ','):
 			p.take(n+1, false)
 			return
 		case t.ends() || t.mark == ';':
@@ -135,26 +160,50 @@ func (p *phrase) ownLine(i int) {
 	for i < len(p.s) && (p.s[i] == ':' || p.s[i] == ' ') {
 		i++
 	}
-	if l, at := onItsOwnLine(p.s, i); l != unlinked {
-		start, end, quoted := p.read(0, at)
-		if start < end && believable(p.c, inProse, p.s[start:end], quoted, "", false) {
-			p.mask(start, end)
+	if i >= len(p.s) || p.s[i] != '\n' && p.s[i] != '\r' {
+		return
+	}
+	for range 3 {
+		for i < len(p.s) && (p.s[i] == '\n' || p.s[i] == '\r') {
+			i++
 		}
+		i = blanks(p.s, i)
+	}
+	if strings.HasPrefix(p.s[i:], "```") {
+		_, i = onItsOwnLine(p.s, i-1)
+	}
+	if i < len(p.s) && strings.IndexByte("-#>{[", p.s[i]) < 0 {
+		p.after = p.proseWords(i, i+maxAfter)
+		p.take(0, true)
 	}
 }
 
 // takeAll redacts the value at the nth word after the word, and one that followed it: "was …, and now it is …".
 func (p *phrase) takeAll(n int) {
+	if n > 0 && p.after[n-1].mark == ',' { // is, I believe, …
+		for m := n; m < min(len(p.after), n+4); m++ {
+			if p.after[m].mark == ',' && pronouns[p.after[n].w] {
+				n = m + 1
+				break
+			}
+		}
+	}
+	if p.word(n) == "out" {
+		n++
+	}
+	if n+1 < len(p.after) && (p.word(n) == "to" && p.word(n+1) == "be" || becomes[p.word(n)] && p.changed(n)) {
+		n++
+	}
 	p.take(n, false)
 	for end := min(len(p.after), n+maxPhrase); n < end; n++ {
 		if !newly[p.word(n)] {
 			continue
 		}
 		at := n + 1
-		for at < end && (copulas[p.word(at)] || pronouns[p.word(at)] || p.word(at) == "one") {
+		for at < end && (copulas[p.word(at)] || pronouns[p.word(at)] || p.word(at) == "one" || p.pronounCopula(at) > 0) {
 			at++
 		}
-		if n > 0 && (copulas[p.word(n-1)] || at > n+1) {
+		if n > 0 && (copulas[p.word(n-1)] || at > n+1 || p.after[n-1].closes() && at < end && p.after[at].closes() && p.c != passphrase) {
 			p.take(at, true)
 		}
 	}
@@ -176,13 +225,14 @@ func (p *phrase) pronounCopula(n int) int {
 func (p *phrase) changed(n int) bool {
 	is := func(t proseWord) bool { return changing[t.w] }
 	return slices.ContainsFunc(p.before, is) || slices.ContainsFunc(p.after[:n], is) ||
-		slices.ContainsFunc(p.after[n:min(len(p.after), n+4)], is)
+		slices.ContainsFunc(p.after[n:min(len(p.after), n+maxPhrase)], is)
 }
 
 // isFragment reports whether the sentence only asks for the secret: "And the wifi password?"
 func (p *phrase) isFragment() bool {
 	return len(p.before) < 6 && !slices.ContainsFunc(p.before, func(t proseWord) bool {
-		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w]
+		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w] &&
+			t.start != p.before[len(p.before)-1].start && !(t.w == "quoi")
 	})
 }
 
@@ -256,6 +306,9 @@ func (p *phrase) adjacent() bool {
 // expectsValue reports whether the words before the word lead to the value t after it: "with the password",
 // "user ada and password", "they gave me the password".
 func (p *phrase) expectsValue(t proseWord) bool {
+	if n := slices.IndexFunc(p.after, func(u proseWord) bool { return u.start == t.start }); n >= 0 && subjects[p.word(n+1)] && t.mark == 0 {
+		return false // "mit dem Passwort komme ich nicht rein"
+	}
 	if ending(t.w, "tion", "sion", "ment", "ance", "ness", "ity") || strings.ContainsAny(t.w, "'’") {
 		return false
 	}
@@ -275,12 +328,15 @@ func (p *phrase) expectsValue(t proseWord) bool {
 		last = p.before[n-2]
 	}
 	return p.c == password && last.mark == 0 && (with[last.w] && (n < len(p.before) || t.closes() || !p.english || participle(p.word(1))) ||
-		giving[last.w] && (t.closes() || prepositions[p.word(1)]))
+		giving[last.w] && (t.closes() || prepositions[p.word(1)] || conjunctions[p.word(1)] || predicates[p.word(1)]))
 }
 
 // called redacts a value before the word: "use … as the password", "… is my password".
 func (p *phrase) called() bool {
 	if p.c != password && p.c != passphrase {
+		return false
+	}
+	if p.modifies() {
 		return false
 	}
 	n := len(p.before) - 1
@@ -326,7 +382,7 @@ func (p *phrase) calledAs(n int) bool {
 		return true
 	}
 	alone := link != "de" && link != "en" && link != "for" && (at == 0 || proposing[p.before[at-1].w])
-	if p.plausible(t) && t.mark == 0 && (t.quoted || p.strong(t) || alone || verb >= 0 && (link != "de" || verb == at-1)) && verb != at {
+	if p.plausible(t) && t.mark == 0 && (t.quoted || p.strong(t) || alone || verb >= 0 && (link != "de" && link != "for" || verb == at-1)) && verb != at {
 		p.mask(t.start, t.end)
 		return true
 	}
@@ -366,7 +422,7 @@ func (p *phrase) antecedent() bool {
 func (p *phrase) plausible(t proseWord) bool {
 	v := p.s[t.start:t.end]
 	return len(v) >= 3 && !placeholder(v) && !expression(v, "") && !predicate(t.w) && !prepositions[t.w] && !articles[t.w] && !pronouns[t.w] &&
-		!conjunctions[t.w] && !copulas[t.w] && !fillers[t.w] && !accounts[t.w] && !owners[t.w] && (!namesSecret(t.w) || countDigits(v) > 0 && !strings.HasPrefix(v, "1")) && !strings.HasSuffix(t.w, "'s") &&
+		!conjunctions[t.w] && !copulas[t.w] && !fillers[t.w] && !asking[t.w] && !accounts[t.w] && !owners[t.w] && (!namesSecret(t.w) || countDigits(v) > 0 && !strings.HasPrefix(v, "1")) && !strings.HasSuffix(t.w, "'s") &&
 		!strings.HasSuffix(t.w, "’s") && !identifier(v) && !digitsOnly(v, 1, 3) && !numerals[t.w] &&
 		(!t.quoted || !describesSecret(v) || p.c == passphrase && strings.Count(v, " ") > 1) && !participle(t.w)
 }
@@ -404,7 +460,7 @@ func (p *phrase) take(n int, short bool) {
 	toks := p.after[n:]
 	first := toks[0]
 	switch {
-	case p.c == pin || p.c == code:
+	case p.c == pin || p.c == code || p.c == password && (digitsOnly(first.w, 1, 12) || numerals[first.w]) && p.numeric(toks):
 		p.numeric(toks)
 	case !chosen[p.c]:
 		if !p.random(first) && p.c == secret && strings.Contains(first.w, "-") && countDigits(first.w) > 1 && p.plausible(first) {

@@ -152,6 +152,9 @@ func (p *scanner) run() {
 		case (c == '-' || c == '/') && i > 0 && p.s[i-1] == ' ':
 			p.option(i)
 			i++
+		case c == '<' && strings.HasPrefix(p.s[i:], "<<<"):
+			p.hereString(i + len("<<<"))
+			i += len("<<<")
 		case c == ':' && strings.HasPrefix(p.s[i:], "://"):
 			p.url(i + len("://"))
 			i += len("://")

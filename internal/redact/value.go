@@ -13,7 +13,7 @@ const maxValue = 512
 // value redacts the text that the word for a secret text[i:j] is bound to, if it can be a value.
 func (p *scanner) value(c class, i, j int) {
 	l, at := p.linked(i, j)
-	if l == inProse || l <= adjacent && c == password {
+	if l == inProse || l <= adjacent {
 		p.prose(c, i, j, l == inProse)
 	}
 	if l == unlinked || l == inProse || at >= len(p.s) {
@@ -29,7 +29,7 @@ func (p *scanner) value(c class, i, j int) {
 	if _, known := knownToken(p.s, start); known > start {
 		return // found by its own shape
 	}
-	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+2)], p.isVariable(i)) {
+	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+3)], p.isVariable(i)) {
 		p.add(kindOf[c], start, end)
 	}
 }
@@ -40,7 +40,7 @@ var chosen = map[class]bool{password: true, passphrase: true, answer: true, pin:
 // assignedPhrase redacts the value of several words after "password: ". It reports whether the text is such a
 // phrase.
 func (p *scanner) assignedPhrase(c class, i, j, at int) bool {
-	if sign := len(strings.TrimRight(p.s[:at], " *")) - 1; sign < 0 || p.s[sign] != ':' {
+	if sign := len(strings.TrimRight(p.s[:at], " *")) - 1; sign < 0 || p.s[sign] != ':' && (p.s[sign] != '=' || c != pin && c != code) {
 		return false
 	}
 	if _, _, quoted := p.quotation(at); quoted {
@@ -132,7 +132,7 @@ func cut(s string, query bool) int {
 // believable decides whether v is the value of a secret of class c that is connected to its name by
 // l; rest is the text after it, and variable is whether the name is a variable of the environment.
 func believable(c class, l link, v string, quoted bool, rest string, variable bool) bool {
-	if placeholder(v) || !quoted && (expression(v, rest) || l == assigned && rest == " -") {
+	if placeholder(v) || !quoted && (expression(v, rest) || l == assigned && strings.HasPrefix(rest, " -") && rest != " --") {
 		return false
 	}
 	switch c {

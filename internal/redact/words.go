@@ -51,8 +51,15 @@ func (p *scanner) proseWords(i, to int) []proseWord {
 		case strings.HasPrefix(s[i:], markerStart):
 			mark('n')
 			return out
-		case strings.IndexByte("-/|=:?!,;.", s[i]) >= 0 && (end == i+1 || strings.Trim(s[i:end], s[i:i+1]) == ""), s[i:end] == "->":
-			mark(map[bool]byte{true: '-', false: s[i]}[s[i] == '|'])
+		case strings.IndexByte("-/|=:?!,;.", s[i]) >= 0 && (end == i+1 || strings.Trim(s[i:end], s[i:i+1]) == ""), s[i:end] == "->", s[i:end] == "=>", s[i:end] == ":=":
+			c := s[i]
+			switch {
+			case c == '|':
+				c = '-'
+			case end == i+2 && s[i+1] != c: // -> => :=
+				c = ':'
+			}
+			mark(c)
 			i = end
 			continue
 		case strings.HasPrefix(s[i:], "–") || strings.HasPrefix(s[i:], "—") || strings.HasPrefix(s[i:], "→"):
