@@ -18,7 +18,7 @@ const pendingTurnsSQL = `SELECT u.turn, t.namespace, t.user, t.session FROM unto
 // PendingTurns implements [store.Turns].
 func (s *Store) PendingTurns(ctx context.Context) (rows []int64, origins []store.TurnOrigin, err error) {
 	err = s.view(ctx, func(tx *sql.Tx) error {
-		found, err := tx.QueryContext(ctx, pendingTurnsSQL) //nolint:sqlclosecheck // scan closes it
+		found, err := tx.QueryContext(ctx, pendingTurnsSQL)
 		if err != nil {
 			return err
 		}
