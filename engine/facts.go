@@ -145,7 +145,7 @@ func (l *factExtractor) extract(ctx context.Context, t ragctx.Turn, dry bool) (E
 		extracted, at = append(extracted, fact), append(at, i)
 	}
 	for _, m := range rest {
-		fact := store.ExtractedFact{Memory: m, By: ragctx.ByTurn}
+		fact := store.ExtractedFact{Memory: m, By: ragctx.ByTurn, Remains: true}
 		fact.Content.Text = m.Content
 		if !dry {
 			if fact.Content, err = l.engine.textContent(ctx, m.Content); err != nil {

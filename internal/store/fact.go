@@ -13,6 +13,8 @@ type ExtractedFact struct {
 	Supersedes []string
 	// Quarantine is the reason for quarantine, or "".
 	Quarantine string
+	// Remains is set for what is left of a superseded memory. It is stored although its value was extracted from its turn before.
+	Remains bool
 }
 
 // FactOutcome is the outcome of storing a fact.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory) *facts.Statements {
 // that it matters. It returns what is left of memories of which only a part is obsolete.
 func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, known []ragctx.Memory) (rest []ragctx.Memory) {
 	known = slices.DeleteFunc(slices.Clone(known), func(k ragctx.Memory) bool { return !before(k, t) })
+	left := map[int]ragctx.Memory{} // of known memories
 	for i := range found {
 		f := &found[i]
 		if f.Verdict == Quarantine || f.Content == "" ||
@@ -71,11 +73,11 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, known []ragctx.Memo
 				continue
 			}
 			older := c.prepared(&k)
-			why, left, ok := c.matcher.Supersedes(newer, older)
+			why, text, ok := c.matcher.Supersedes(newer, older)
 			if !ok && f.Verdict == Store && sameAttribute(f.Fact, k.About) {
-				why, left, ok = "another value", facts.SupersedesValue(older, k.About.Value), true
+				why, text, ok = "another value", facts.SupersedesValue(older, k.About.Value), true
 			}
-			if !ok || left != "" && len(k.Sources) == 0 {
+			if !ok || text != "" && len(k.Sources) == 0 {
 				continue
 			}
 			f.Supersedes = append(f.Supersedes, k.ID)
@@ -83,12 +85,16 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, known []ragctx.Memo
 				f.Verdict, f.Why = Store, ""
 				f.Confidence, f.Reason = facts.Gate, "changes a known fact: "+why
 			}
-			if left != "" {
-				k.Content = left
-				rest = append(rest, remainder(t, k))
+			delete(left, j)
+			if text != "" {
+				k.Content = text
+				left[j] = remainder(t, k)
 			}
-			known[j].Content = left
+			known[j].Content = text
 		}
+	}
+	for _, j := range slices.Sorted(maps.Keys(left)) {
+		rest = append(rest, left[j])
 	}
 	return rest
 }

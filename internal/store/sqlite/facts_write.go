@@ -56,7 +56,10 @@ type factWriter struct {
 
 func (c *factWriter) store(ctx context.Context) (store.FactOutcome, error) {
 	m := &c.fact.Memory
-	known, err := c.extractedBefore(ctx)
+	known, err := false, error(nil)
+	if !c.fact.Remains {
+		known, err = c.extractedBefore(ctx)
+	}
 	if err == nil && !known && !c.dry {
 		known, err = c.turnErased(ctx)
 	}

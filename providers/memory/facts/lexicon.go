@@ -36,6 +36,16 @@ var verbs = sync.OnceValue(func() map[string]string {
 	return out
 })
 
+// englishLemmas are the first forms of the English verbs.
+var englishLemmas = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(englishVerbs) {
+		lemma, _, _ := strings.Cut(w, "/")
+		out[lemma] = true
+	}
+	return out
+})
+
 // englishForms returns the forms of a regular verb.
 func englishForms(w string) []string {
 	stem, s := w, w+"s"
@@ -116,6 +126,9 @@ sing singe singt
 pendel pendle pendelt
 programmier programmiere programmiert programmieren
 besuch besuche besucht
+antwort antworte antwortest antwortet antworten
+duz duze duzt duzen
+siez sieze siezt siezen
 kann kannst konnen
 will wollen
 muss mussen

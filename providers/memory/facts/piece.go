@@ -48,7 +48,7 @@ func (t *text) pieces(from, to int, loose bool) []piece {
 		if joined {
 			end = k - 1
 		}
-		if !r.hasVerb(start, end) {
+		if !r.hasVerb(start, end) && !r.relative(start, end) {
 			continue
 		}
 		subject := r.subject(start, end)
@@ -122,6 +122,11 @@ func (r *pieceReader) contracted(k int) bool {
 	}
 	return strings.HasPrefix(f, "j'") || hasAnySuffix(f, "'m", "'re", "'ve", "'ll", "'d") || f == "ive" || f == "he's" || f == "she's" || f == "it's" ||
 		f == "c'est"
+}
+
+// relative reports whether words without a verb are about a relative: "my brother a Volvo".
+func (r *pieceReader) relative(from, to int) bool {
+	return to-from > 2 && (ownWord[r.f[from]] || r.f[from] == "our") && kin[r.f[from+1]]
 }
 
 // spanishVerb reports whether a word looks like a Spanish verb in the first person before its complement.
@@ -311,9 +316,7 @@ func (r *pieceReader) agrees(start, end, verb int, subject string) bool {
 }
 
 // englishBase reports whether a word is the first form of an English verb.
-func englishBase(f string) bool {
-	return verbs()[f] == f && !strings.HasSuffix(f, "o") || f == "go" || f == "do"
-}
+func englishBase(f string) bool { return englishLemmas()[f] }
 
 // infinitives are verbs that take another verb.
 var infinitives = wordSet("muss mussen soll sollen will wollen kann konnen darf durfen mochte werde wird werden wurde veux peux dois vais quiero puedo voy debo")
@@ -328,7 +331,7 @@ func (r *pieceReader) elliptic(start, end, k, stop int) bool {
 		return true
 	}
 	if ownWord[r.f[k]] || r.f[k] == "our" {
-		return kin[r.f[k+1]] && stop-k > 2
+		return r.relative(k, stop)
 	}
 	if r.f[k] == "no" && r.f[k+1] == "longer" || counting[r.f[k]] && len(r.f[k+1]) > 2 && stop-k <= 3 {
 		return true

@@ -12,9 +12,12 @@ type Matcher struct {
 	Similar func(a, b string) float64
 }
 
+// overReason is the reason for a statement that ended without a successor.
+const overReason = "it is over"
+
 // Supersedes reports which parts of an earlier content a newer one makes obsolete: all of it, or all but rest.
 func (m Matcher) Supersedes(newer, older *Statements) (why, rest string, ok bool) {
-	gone := make([]bool, len(older.parts))
+	gone, over := make([]bool, len(older.parts)), make([]bool, len(older.parts))
 	for i, n := range newer.parts[:max(0, len(newer.parts)-1)] { // "we'll move, not sure yet"
 		if next := newer.parts[i+1]; next.changes().doubt && len(next.words) <= 2 {
 			n.changes().doubt = true
@@ -23,7 +26,7 @@ func (m Matcher) Supersedes(newer, older *Statements) (why, rest string, ok bool
 	for i, o := range older.parts {
 		for _, n := range newer.parts {
 			if reason, yes := m.supersedes(n, o); yes {
-				gone[i], why = true, reason
+				gone[i], over[i], why = true, reason == overReason, reason
 				break
 			}
 		}
@@ -31,7 +34,7 @@ func (m Matcher) Supersedes(newer, older *Statements) (why, rest string, ok bool
 	if why == "" {
 		return "", "", false
 	}
-	return why, older.without(gone), true
+	return why, older.without(gone, over), true
 }
 
 // SupersedesValue is [Matcher.Supersedes] for a newer value of the same exclusive attribute: the parts that have
@@ -51,7 +54,7 @@ func SupersedesValue(older *Statements, value string) (rest string) {
 	if !some {
 		return ""
 	}
-	return older.without(gone)
+	return older.without(gone, gone)
 }
 
 // supersedes reports whether a statement makes an earlier one obsolete, and why.
@@ -75,12 +78,12 @@ func (m Matcher) supersedes(newer, older *Statement) (why string, ok bool) {
 	}
 	for _, g := range c.ended {
 		if names(newer, older, g) {
-			return "it is over", true
+			return overReason, true
 		}
 	}
 	for topic := range c.ends {
 		if older.topics[topic] && mine(older) && mine(newer) && !older.changes().ends[topic] && samePeople(newer, older) {
-			return "it is over", true
+			return overReason, true
 		}
 	}
 	if why, ok := m.sameAttribute(newer, older); ok {
@@ -152,13 +155,25 @@ func names(newer, older *Statement, g group) bool {
 	if older.denies && len(older.changes().ended) > 0 {
 		return false // it says the same
 	}
-	last := g.terms[len(g.terms)-1]
-	switch {
-	case proper > 0:
-		return properHits == proper || properHits > 0 && older.has(last)
-	default:
-		return 2*hits >= len(g.terms)
+	if proper > 0 {
+		return properHits == proper || properHits > 0 && older.has(g.terms[len(g.terms)-1])
 	}
+	return 2*hits >= len(g.terms) && namesThing(older, g)
+}
+
+// namesThing reports whether a statement has a word of a group that is no verb, if the group has one: "stopped
+// drinking coffee" does not end tea.
+func namesThing(s *Statement, g group) bool {
+	things := false
+	for _, x := range g.terms {
+		if englishLemmas()[x.stem] || verbForm(x.stem) {
+			continue
+		}
+		if things = true; s.has(x) {
+			return true
+		}
+	}
+	return !things
 }
 
 // subjectHas reports whether the subject of a statement has one of the words.
@@ -180,7 +195,7 @@ func (m Matcher) sameAttribute(newer, older *Statement) (string, bool) {
 		}
 	}
 	if len(newer.subject) > 0 && len(older.subject) > 0 && newer.owner == older.owner && sameSubject(newer, older) {
-		if sameKind(newer, older) && valueDiffers(newer, older) {
+		if sameKind(newer, older) && sameVerb(newer, older) && valueDiffers(newer, older) {
 			return "another value of the same attribute", true
 		}
 	}
@@ -192,6 +207,15 @@ func (m Matcher) sameAttribute(newer, older *Statement) (string, bool) {
 
 // oneAtATime are verbs that hold for one object at a time.
 var oneAtATime = wordSet("live work drive study train lead manage commute read wohn fahr studier trainier conduis etudie conduzco estudio")
+
+// sameVerb reports whether two statements say the same of their subjects: neither has a verb of its own or
+// both have the same one, or the newer one says that something changed.
+func sameVerb(newer, older *Statement) bool {
+	return newer.verb == older.verb || newer.changes().now || changing[newer.verb] || newer.verb == "" && changing[older.verb]
+}
+
+// changing are verbs of a change of value.
+var changing = wordSet("move push postpone change reschedule switch upgrade migrate rename raise set cost start begin wechsel verschieb")
 
 // sameSubject reports whether the words before the verbs mean the same thing: one has all of the other's.
 func sameSubject(a, b *Statement) bool {

@@ -46,6 +46,8 @@ var matched = []struct {
 	{"The user has a dog called Mops.", "The user adopted a cat called Tilda.", false},
 	{"The user's manager is Petra.", "The user's sister is Anna.", false},
 	{"The user works at Pellworm Analytics.", "The user's brother quit his job.", false},
+	{"The user drinks tea.", "The user stopped drinking coffee.", false},
+	{"The user's sister lives in Faro.", "The user's sister works for Siemens.", false},
 	{"Der Nutzer sagt: „ich wohne in Kiel“", "Der Nutzer sagt: „Vielleicht ziehe ich nach Rostock“", false},
 	{"Der Nutzer sagt: „Ich fahre einen Skoda“", "Der Nutzer sagt: „Mein Bruder fährt jetzt einen Polestar“", false},
 	{"L'utilisateur dit : « j'habite à Lille »", "L'utilisateur dit : « ma sœur vit maintenant à Grenoble »", false},
@@ -93,6 +95,30 @@ func BenchmarkMatcher(b *testing.B) {
 	for b.Loop() {
 		for i := range 500 {
 			facts.Matcher{}.Supersedes(newer, facts.ReadStatements(matched[i%len(matched)].older, false))
+		}
+	}
+}
+
+// TestMatcherLeavesOtherStatements checks what stays of a memory when a part of it is obsolete.
+func TestMatcherLeavesOtherStatements(t *testing.T) {
+	for _, x := range []struct{ older, newer, rest string }{
+		{
+			"L'utilisateur dit : « j'habite à Lille avec ma fille Zoé »", "L'utilisateur dit : « Depuis avril je vis à Grenoble »",
+			"L'utilisateur dit : « ma fille Zoé »",
+		},
+		{"The user lives in Bergen with the user's daughter Ida.", "The user has relocated to Turin.", "The user's daughter is Ida."},
+		{
+			"Der Nutzer sagt: „mein Bruder einen Volvo, und meine Tochter Lotte geht in die dritte Klasse“",
+			"Der Nutzer sagt: „Mein Bruder hat seinen Volvo verkauft“", "Der Nutzer sagt: „meine Tochter Lotte geht in die dritte Klasse“",
+		},
+		{
+			"L'utilisateur dit : « On utilise Jira et je suis abonné au Monde »", "L'utilisateur dit : « J'ai résilié mon abonnement au Monde »",
+			"L'utilisateur dit : « On utilise Jira »",
+		},
+	} {
+		_, rest, ok := facts.Matcher{}.Supersedes(facts.ReadStatements(x.newer, false), facts.ReadStatements(x.older, false))
+		if !ok || rest != x.rest {
+			t.Errorf("%q leaves %q of %q (%v), want %q", x.newer, rest, x.older, ok, x.rest)
 		}
 	}
 }

@@ -94,12 +94,15 @@ func ReadStatements(content string, instruction bool) *Statements {
 	return out
 }
 
-// without returns the content without some parts, or "" if nothing is left.
-func (s *Statements) without(gone []bool) string {
+// without returns the content without some parts, or "" if nothing is left. The relatives that a part names beside
+// its own value stay, unless the part is over.
+func (s *Statements) without(gone, over []bool) string {
 	var left []string
 	for i, text := range s.texts {
 		if !gone[i] {
 			left = append(left, strings.Trim(text, " ,;:-."))
+		} else if with := s.parts[i].companion(s.before == ""); with != "" && !over[i] {
+			left = append(left, with)
 		}
 	}
 	if len(left) == 0 {
@@ -110,6 +113,35 @@ func (s *Statements) without(gone []bool) string {
 	}
 	return s.before + strings.Join(left, ", ") + s.after
 }
+
+// companion returns the words for a relative with a name beside the value of a statement: "with my daughter Zoe".
+func (s *Statement) companion(sentence bool) string {
+	t := s.source
+	ws := t.words(s.from, s.to)
+	for i := 1; i+3 < len(ws); i++ {
+		f := t.folded(ws[i])
+		if !withWords[f] {
+			continue
+		}
+		own := t.folded(ws[i+1])
+		k := i + 2
+		if own == "the" && t.folded(ws[k]) == "user's" {
+			k++
+		} else if !ownWord[own] {
+			continue
+		}
+		if k+1 >= len(ws) || !kin[t.folded(ws[k])] || !t.capital(ws[k+1].from) {
+			continue
+		}
+		if who := t.quote(ws[i+1].from, ws[k].to); sentence {
+			return who + " is " + t.quote(ws[k+1].from, ws[k+1].to)
+		}
+		return t.quote(ws[i+1].from, ws[k+1].to)
+	}
+	return ""
+}
+
+var withWords = wordSet("with mit avec con")
 
 // changes returns what a statement changes. It is read when it is needed first.
 func (s *Statement) changes() *change {
