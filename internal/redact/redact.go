@@ -128,6 +128,7 @@ type scanner struct {
 	s      string
 	found  []Finding
 	header int // end of the last cookie header
+	words  *[cachedWords]readWord
 }
 
 func (p *scanner) add(kind string, start, end int) {

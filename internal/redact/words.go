@@ -67,7 +67,7 @@ func (p *scanner) proseWords(i, to int) []proseWord {
 			i += len("–")
 			continue
 		}
-		t, next := p.proseWord(i, end)
+		t, next := p.cachedWord(i, end)
 		if t.start < t.end {
 			out = append(out, t)
 		}
@@ -77,6 +77,28 @@ func (p *scanner) proseWords(i, to int) []proseWord {
 		mark('n')
 	}
 	return out
+}
+
+// cachedWords is more than the bytes of a window, so words of one window never displace each other.
+const cachedWords = 512
+
+// readWord is a word with the bounds of the run that it was read from, and where the next begins.
+type readWord struct {
+	start, end, next int
+	word             proseWord
+}
+
+// cachedWord is proseWord, but reads a word once for all windows that overlap.
+func (p *scanner) cachedWord(i, end int) (proseWord, int) {
+	if p.words == nil {
+		p.words = new([cachedWords]readWord)
+	}
+	w := &p.words[i%cachedWords]
+	if w.start != i || w.end != end {
+		t, next := p.proseWord(i, end)
+		*w = readWord{i, end, next, t}
+	}
+	return w.word, w.next
 }
 
 // proseWord reads the word in the run without spaces text[i:end], and returns where the next begins.
@@ -128,6 +150,9 @@ func (p *scanner) proseWord(i, end int) (proseWord, int) {
 // quotation returns the bounds of the text within quotes that begins at i.
 func (p *scanner) quotation(i int) (start, end int, ok bool) {
 	s := p.s
+	if i < len(s) && wordByte[s[i]] {
+		return 0, 0, false
+	}
 	for _, q := range quotes {
 		if !strings.HasPrefix(s[i:], q.open) {
 			continue
