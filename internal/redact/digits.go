@@ -8,7 +8,17 @@ import (
 // numeric redacts a PIN or code at the start of toks.
 func (p *phrase) numeric(toks []proseWord) bool {
 	first, end := p.figures(toks)
-	return end > first && p.mask(toks[first].start, toks[end-1].end)
+	if end <= first || !p.mask(toks[first].start, toks[end-1].end) {
+		return false
+	}
+	if strings.HasSuffix(p.noun, "s") && end < len(toks) { // recovery codes are several
+		rest := toks[end:]
+		for len(rest) > 0 && conjunctions[rest[0].w] {
+			rest = rest[1:]
+		}
+		p.numeric(rest)
+	}
+	return true
 }
 
 // figures returns the words at the start of toks that are a PIN or code: digits in one or more groups, words for
@@ -73,7 +83,8 @@ func codeGroup(v string) bool {
 		return false
 	}
 	n := countDigits(v)
-	return n == len(v) || n > 0 && strings.Trim(v, "0123456789-.#*") == "" && !strings.Contains(v, ".") || n >= 3 || n >= 2 && len(v) >= 4 && len(v) <= 12
+	return n == len(v) || n > 0 && strings.Trim(v, "0123456789-.#*") == "" && !strings.Contains(v, ".") || n >= 3 || n >= 2 &&
+		len(v) >= 4 && len(v) <= 12
 }
 
 // spelled redacts a code in words at the numeral text[i:j], next to a word for what it opens: "the door opens with
@@ -96,5 +107,6 @@ func (p *scanner) spelled(i, j int) int {
 }
 
 // opened are words for what a code opens.
-var opened = strings.Fields(`door gate safe alarm lock keypad open garage tür tor tresor schloss öffne porte portail coffre ouvr puerta portón
-	abre pin code`)
+var opened = strings.Fields(`door gate safe alarm lock keypad open garage tür tor tresor schloss öffne porte portail coffre ouvr
+puerta portón
+	abre pin code alarma alarme candado cadenas padlock locker combo`)

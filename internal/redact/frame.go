@@ -34,7 +34,8 @@ func (p *phrase) give(toks []proseWord, next func(w string) bool) bool {
 		return false
 	}
 	last := toks[end-1]
-	if chosen[p.c] && p.c != pin && p.c != code && !last.quoted && !p.strong(last) && !last.closes() && end < len(toks) && !next(toks[end].w) {
+	if chosen[p.c] && p.c != pin && p.c != code && !last.quoted && !p.strong(last) && !last.closes() && end < len(toks) &&
+		!next(toks[end].w) {
 		return false
 	}
 	return p.mask(toks[first].start, last.end)
@@ -47,7 +48,8 @@ func (p *phrase) valueBefore(toks []proseWord) int {
 		return 0
 	}
 	if p.c == pin || p.c == code || numerals[toks[n].w] || digitsOnly(toks[n].w, 1, 12) {
-		for n > 0 && !toks[n-1].closes() && (numerals[toks[n-1].w] || codeFillers[toks[n-1].w] || codeGroup(p.s[toks[n-1].start:toks[n-1].end])) {
+		for n > 0 && !toks[n-1].closes() && (numerals[toks[n-1].w] || codeFillers[toks[n-1].w] ||
+			codeGroup(p.s[toks[n-1].start:toks[n-1].end])) {
 			n--
 		}
 	}
@@ -98,7 +100,8 @@ func (p *phrase) framed() bool {
 // fromTo redacts both values of "from … to …".
 func (p *phrase) fromTo() bool {
 	n := p.complement()
-	if w := p.word(0); w == "from" || (w == "von" || w == "de") && p.changed(0) && len(p.after) > 2 && becomes[p.word(2)] || w == "von" && len(p.after) > 4 && digitsOnly(p.word(1), 1, 12) {
+	if w := p.word(0); w == "from" || (w == "von" || w == "de") && p.changed(0) && len(p.after) > 2 && becomes[p.word(2)] ||
+		w == "von" && len(p.after) > 4 && digitsOnly(p.word(1), 1, 12) {
 		n = 0
 	}
 	if w := p.word(n); w != "from" && w != "von" && w != "de" || !p.changed(n) {
@@ -173,11 +176,18 @@ func (p *phrase) renamed() bool {
 		}
 		return n > 0 && toks[n-1].mark == ',' && before(n)
 	case copulas[last.w] && last.mark == 0 && d > 1:
-		return !strict && before(d-1)
+		if at := p.valueBefore(toks[:d-1]); strict && (at == 0 || at < d-1 && !p.leadsIn(toks[at-1].w)) {
+			return at == 0 && strings.HasSuffix(last.w, "n't") && before(d-1)
+		}
+		return before(d - 1)
 	case linking[last.w] && last.mark == 0 && d > 1:
-		if first := toks[0]; d > 2 && (first.quoted || p.strong(first)) && serving[toks[d-2].w] {
-			_, end := p.valueAt(toks)
-			return end == 1 && p.mask(first.start, first.end)
+		if d > 2 && serving[toks[d-2].w] {
+			at := 0
+			if supposing[toks[0].w] || toks[0].w == "does" {
+				at = 1
+			}
+			_, end := p.valueAt(toks[at:])
+			return end == 1 && d < at+5 && p.mask(toks[at].start, toks[at].end)
 		}
 		return before(d - 1)
 	case last.mark == 0 && p.c != code && p.c != pin && d > 1 && (toks[d-2].w == "make" || toks[d-2].w == "c'est"):
@@ -202,7 +212,7 @@ func (p *phrase) modifies() bool {
 
 // leadsIn reports whether w stands before a value that is used.
 func (p *phrase) leadsIn(w string) bool {
-	return using[w] || entering[w] || proposing[w] || w == "c'est"
+	return using[w] || entering[w] || proposing[w] || w == "says" || w == "said" || w == "c'est"
 }
 
 // isCopula reports whether toks end with "it's" or "es ist".
@@ -241,7 +251,7 @@ func (p *phrase) onRequest() bool {
 func conjunction(w string) bool { return conjunctions[w] }
 
 // asked are words before the request for a secret.
-var asked = wordSet(`when if where once wenn sobald falls quand si lorsque cuando`)
+var asked = wordSet(`and but und aber et mais y pero when if where once wenn sobald falls quand si lorsque cuando`)
 
 // beside redacts a value in apposition: "my password … was rejected", "the token (…) expired".
 func (p *phrase) beside() bool {
@@ -257,16 +267,39 @@ func (p *phrase) beside() bool {
 	t, last := toks[first], toks[end-1]
 	switch {
 	case p.c == pin || p.c == code || !chosen[p.c] || p.noun == "passcode" && countDigits(p.s[t.start:last.end]) > 3:
-		return (p.c != secret || p.hasArticle()) && (n == 0 || !chosen[p.c] || countDigits(p.s[t.start:last.end]) > 3) && p.mask(t.start, last.end)
+		return (p.c != secret || p.hasArticle()) && (n == 0 || !chosen[p.c] || countDigits(p.s[t.start:last.end]) > 3) &&
+			p.mask(t.start, last.end)
 	case t.quoted, t.start > 0 && p.s[t.start-1] == '(' && t.mark == ')', p.strong(t) && len(p.s[t.start:t.end]) >= 6:
 	case p.c == password && p.expectsValue(t) && !copulas[t.w] && !using[t.w]:
-	case t.mark == '-' && n == 0 && dash(p.s[p.end:t.start]), n == 0 && t.closes() && len(p.before) > 0 && announcing[p.before[0].w] && dash(p.s[p.end:t.start]):
+	case t.mark == '-' && n == 0 && dash(p.s[p.end:t.start]), n == 0 && t.closes() && len(p.before) > 0 &&
+		announcing[p.before[0].w] && dash(p.s[p.end:t.start]):
+	case n == 0 && p.c == password && t.closes() && t.mark != ':' && p.listed():
 	case p.hasArticle() && !t.closes() && len(toks) > 1 && failing[toks[1].w]:
 	default:
 		return false
 	}
 	return p.mask(t.start, last.end)
 }
+
+// listed reports whether the word begins a clause after an order to keep it or after a name: "store this: password …".
+func (p *phrase) listed() bool {
+	d := p.determined()
+	if d == 0 || p.before[d-1].mark != ':' && p.before[d-1].mark != ',' {
+		return false
+	}
+	for n, t := range p.before[:d] {
+		if keeping[t.w] || n+1 < d && accounts[t.w] || t.w == "name" {
+			return true
+		}
+		if n+1 == d && n > 0 && (t.w == "root" || t.w == "admin") {
+			return true
+		}
+	}
+	return false
+}
+
+// keeping are verbs of orders to keep something.
+var keeping = wordSet(`remind store save note remember keep merk merke notiere speichere retiens note recuerda guarda apunta`)
 
 // announcing begin a sentence that hands a secret over.
 var announcing = wordSet(`here here's hier voici aquí`)

@@ -15,7 +15,8 @@ func wordSet(lists ...string) map[string]bool {
 
 var (
 	// copulas are verbs before a value.
-	copulas = wordSet(`is was are were equals will shall should must be been has becomes remains reads goes had became become turned`,
+	copulas = wordSet(`is was are were equals will shall should must be been has becomes remains reads goes isn't wasn't had became
+	become turned`,
 		`ist sind war lautet lauten heißt heisst lautete wäre wurde wird bleibt müsste sollte dürfte könnte`,
 		`es era será son están sido sigue debería podría`, `est était sera reste sont été devrait pourrait`, `é это`)
 	// fillers may stand between a copula and the value.
@@ -29,10 +30,12 @@ var (
 	// becomes are words before a new value: "changed to".
 	becomes  = wordSet(`to into in pour auf zu a à en por par`)
 	changing = wordSet(`set sets setting change changes changed changing update updated reset make made switch switched
-		rotate rotated turn turned equal equals`, `geändert gesetzt setze setz ändere ändern gewechselt stelle stell gestellt umgestellt zurückgesetzt`,
+		rotate rotated turn turned equal equals`, `geändert gesetzt setze setz ändere ändern gewechselt stelle stell gestellt
+		umgestellt zurückgesetzt`,
 		`cambié cambia cambiar cambio cambiado cambió puse cambiada`, `changé change changer mis remplacé remplace`)
 	// newly are words before a value that followed another one.
-	newly    = wordSet(`now new neue neues nouveau nouvelle nueva nuevo jetzt nun inzwischen heute ahora maintenant désormais meanwhile instead mittlerweile`)
+	newly = wordSet(`now new neue neues nouveau nouvelle nueva nuevo jetzt nun inzwischen heute ahora maintenant désormais
+	meanwhile instead mittlerweile`)
 	pronouns = wordSet(`it that this these those she he they we you i what which who whose someone es das dies er sie ihn ihr
 		wir ich man was wer welches ça cela ce il elle on nous vous je tu ils lo eso esto ella él nosotros yo qué cuál qui que`)
 	// subjects are German pronouns, which follow their verb: "mit dem Passwort komme ich".
@@ -43,7 +46,8 @@ var (
 		üblichen`)
 	// owners are things and people that have a secret.
 	owners = wordSet(`wifi wi-fi wlan admin root user guest account email e-mail mail gmail netflix router server database db
-		laptop phone vault disk computer bank work home office login ssh sudo vpn nas test master main other new old default current temporary
+		laptop phone vault disk computer bank work home office login ssh sudo vpn nas test master main other new old default
+		current temporary
 		temp shared common team family spotify amazon apple google windows system device backup zip screen konto gast rechner handy`)
 	prepositions = wordSet(`for to of on at from in with used that which i we you she he they everyone everybody my number
 		code value inside behind over there here again itself`,
@@ -56,13 +60,15 @@ var (
 	stops = wordSet(`for on at in to if when since please so but because just thanks now still again everywhere here there
 		till until unless which that i you we it they as from by is was are btw also too right ok okay lol though anyway always`,
 		`für auf bei im in am wenn seit bitte aber weil ich du wir sie es das dass und oder ist war gilt geht nicht auch danke
-		jetzt noch zum zur beim überall falls als damit sein um`, `para en por si cuando desde pero porque que gracias ahora siempre es no y`,
+		jetzt noch zum zur beim überall falls als damit sein um`, `para en por si cuando desde pero porque que gracias ahora
+		siempre es no y`,
 		`pour sur chez dans si quand depuis mais parce car que merci maintenant toujours est et ne je tu il`)
-	adverbs       = wordSet(`currently now again actually also still usually always`, `jetzt aktuell übrigens bitte`, `ahora`, `actuellement`)
+	adverbs = wordSet(`currently now again actually also still usually always`, `jetzt aktuell übrigens bitte`, `ahora`,
+		`actuellement`)
 	interjections = wordSet(`oh ah well hm hmm uh um sure yes yeah yep ok okay right easy sorry fine haha hey guess think ja
 		 klar na naja ach also moment oui ben bah alors euh sí claro pues bueno eh a ver afraid believe`)
 	// entering are verbs of typing a secret, using those of choosing one.
-	entering = wordSet(`type typed types typing enter entered enters entering tried try tippe tipp tippte getippt eingetippt
+	entering = wordSet(`press keyed type typed types typing enter entered enters entering tried try tippe tipp tippte getippt eingetippt
 		tape tapé tapez escribe escribí escribo pon ingresa`)
 	// entered are forms that tell of it.
 	entered = wordSet(`typed entered tried getippt eingetippt tippte eingegeben tapé escribí puse`)
@@ -70,7 +76,8 @@ var (
 		try tried went go need keep kept made make gave`,
 		`nimm nehme nehmen nahm nutze nutzen benutze benutzen verwende verwenden hab habe hatte haben probier probiere setze
 		setz gib gebe wähle`,
-		`puesto usa uso usé usar usamos pon puse pongo poner tengo prueba puso elegí`, `mets mis met mettre prends pris prend utilise utilisé utiliser
+		`puesto usa uso usé usar usamos pon puse pongo poner tengo prueba puso elegí`, `mets mis met mettre prends pris prend
+		utilise utilisé utiliser
 		j'utilise j'ai choisi essaie choisis`)
 	with = wordSet(`with using mit con avec als como comme per`)
 	// asking begin a question for a secret, supposing one for a judgement; proposing stand before a proposal.
@@ -78,12 +85,15 @@ var (
 	supposing  = wordSet(`would could wäre sería serait geht`)
 	proposing  = wordSet(`of with try about mit de con avec mal maybe perhaps vielleicht how`)
 	recipients = wordSet(`me us him her them you mir dir uns ihm ihr te`)
-	giving     = wordSet(`make remember save store note add rejects rejected reject refuses refused accepts accept denies write give gave gives got get use used try tried enter entered type typed set have took take received
+	giving     = wordSet(`has hat tiene make remember save store note add rejects rejected reject refuses refused accepts accept
+	denies write give gave gives got get use used try tried enter entered type typed set have took take received
 		assigned`,
 		`nimm nehme nutze benutze merk merke`, `usa uso recuerda`, `utilise prends retiens note`)
 	// accounts are words before the name that goes with a password.
-	accounts = wordSet(`network ssid netzwerk réseau red user username usr login account id email mail benutzer benutzername user-id nutzer nutzername konto
-		kennung anmeldename usuario cuenta correo utilisateur identifiant compte uid userid nick ssh root admin`, `connecte-toi connexion melde anmelden einloggen entra conéctate inicia
+	accounts = wordSet(`network ssid netzwerk réseau red user username usr login account id email mail benutzer benutzername
+	user-id nutzer nutzername konto
+		kennung anmeldename usuario cuenta correo utilisateur identifiant compte uid userid nick ssh root admin`, `connecte-toi
+		connexion melde anmelden einloggen entra conéctate inicia
 		signin log logged sign`)
 	linking = wordSet(`as is als ist como es comme est en de for was`)
 	// passwordAdjectives are adjectives of a good password.
@@ -136,7 +146,8 @@ var (
 		propre compliqué compliquée ridicule bizarre périmé périmée temporaire privé publique bloqué bloquée refusé refusée faux
 		fausse`)
 	// predicates describe a secret instead of giving its value, or begin a description.
-	predicates = wordSet(`forgot twelve ten eight sixteen done later thanks nobody however though sadly unfortunately luckily therefore a an the this that these those it its not no never always only also still very too so such as at in
+	predicates = wordSet(`forgot twelve ten eight sixteen done later thanks nobody however though sadly unfortunately luckily
+	therefore a an the this that these those it its not no never always only also still very too so such as at in
 		on of to for from by with without within under about after before between during until unless if when while because since per
 		via and or but nor then than same my your his her our their one two some any all each every both either neither what which who
 		whose where how why being been be have has had do does did can could may might must shall should will would way pretty kinda
@@ -144,7 +155,8 @@ var (
 		written read put stolen forgotten hidden given shown taken found made left worn chosen typed entered really already just now
 		currently actually usually cut built bought broken typically often sometimes generally probably likely perhaps maybe mostly
 		nearly almost at-least more less most least enough something nothing anything everything nowhere somewhere anywhere everywhere
-		everyone anyone whatever whatsoever hash another different idea aucune idée ni werden werde weiß description type notes required needed expired stored hashed encrypted compromised leaked saved managed protected supposed meant
+		everyone anyone whatever whatsoever hash another different idea aucune idée ni werden werde weiß description type notes
+		required needed expired stored hashed encrypted compromised leaked saved managed protected supposed meant
 		printed rotated shared synced locked blocked gone yes nope none null nil true false undefined unset default n/a part access
 		data information person human email name user username users number numbers string strings text value values field fields
 		characters letters digits words example sample account login admin root mystery nightmare mess pain joke history trash garbage
@@ -185,7 +197,8 @@ const maxNumeral = 7
 
 // namesSecret reports whether w has a word for a secret in it: my-password, 1Password.
 func namesSecret(w string) bool {
-	for _, p := range [...]string{"password", "passwd", "secret", "token", "credential", "passphrase", "passwort", "kennwort", "contraseña"} {
+	for _, p := range [...]string{"password", "passwd", "secret", "token", "credential", "passphrase", "passwort", "kennwort",
+		"contraseña"} {
 		if strings.Contains(w, p) {
 			return true
 		}
@@ -196,12 +209,14 @@ func namesSecret(w string) bool {
 // predicate reports whether w describes a secret.
 func predicate(w string) bool {
 	w = strings.Trim(w, ".,;:!?*_()")
-	return predicates[w] || adjectives[w] || passwordAdjectives[w] || ending(w, "n't", "n’t", "tionally", "mente", "ment", "ly") && !strings.HasSuffix(w, "fly")
+	return predicates[w] || adjectives[w] || passwordAdjectives[w] || ending(w, "n't", "n’t", "tionally", "mente", "ment", "ly") &&
+		!strings.HasSuffix(w, "fly")
 }
 
 // participle reports whether w has the form of a participle, or of an adjective made of a verb.
 func participle(w string) bool {
-	return ending(w, "ed", "ing", "able", "ible", "less", "ous", "ierte", "iert", "isiert") && !nominal[w] || strings.HasPrefix(w, "ge") && ending(w, "t", "en") ||
+	return ending(w, "ed", "ing", "able", "ible", "less", "ous", "ierte", "iert", "isiert") && !nominal[w] || strings.HasPrefix(w,
+		"ge") && ending(w, "t", "en") ||
 		strings.HasSuffix(w, "é") && len(w) > 5 && !nominal[w] || ending(w, "ée", "és", "ées") && !nominal[w]
 }
 
@@ -230,14 +245,19 @@ var (
 		"stripe", "aws", "zugriffs", "lizenz",
 	}
 	codeWords = []string{
-		"pass", "mon", "mi", "mein", "access", "door", "gate", "alarm", "entry", "security", "verification", "recovery", "backup", "safe", "vault", "garage", "lock",
+		"pass", "mon", "mi", "mein", "access", "door", "gate", "alarm", "entry", "security", "verification", "recovery", "backup",
+		"safe", "vault", "garage", "lock",
 		"locker", "unlock", "mfa", "2fa", "auth", "authentication", "one-time", "time", "otp", "login", "sms", "pin", "lockbox",
+		"voicemail",
 		"zugangs", "tür", "sicherheits", "bestätigungs", "activation", "pairing", "building", "house", "keypad",
 	}
 	placesOfCodes = []string{
-		"door", "gate", "alarm", "safe", "lock", "texted", "sms", "carte", "tarjeta", "karte", "lift", "elevator", "office", "room", "gym", "cellar", "basement", "shed", "flat",
-		"apartment", "keypad", "tablet", "phone", "cabin", "mailbox", "lobby", "parking", "garagentor", "lager", "keller", "büro", "aufzug",
-		"cave", "ascenseur", "bureau", "caja", "oficina", "ascensor", "alarma", "locker", "garage", "building", "house", "vault", "entrance", "tür", "tresor", "haustür",
+		"2fa", "voicemail", "cadenas", "candado", "padlock", "door", "gate", "alarm", "safe", "lock", "texted", "sms", "carte",
+		"tarjeta", "karte", "lift", "elevator", "office", "room", "gym", "cellar", "basement", "shed", "flat",
+		"apartment", "keypad", "tablet", "phone", "cabin", "mailbox", "lobby", "parking", "garagentor", "lager", "keller", "büro",
+		"aufzug",
+		"cave", "ascenseur", "bureau", "caja", "oficina", "ascensor", "alarma", "locker", "garage", "building", "house", "vault",
+		"entrance", "tür", "tresor", "haustür",
 		"alarmanlage", "tor", "haus", "portail", "porte", "immeuble", "coffre", "puerta", "portal", "edificio", "casa", "garaje",
 	}
 	keyPhrases = []string{
@@ -245,7 +265,8 @@ var (
 		" de acceso", " secreta", " privada",
 	}
 	codePhrases = []string{
-		" de acceso", " de verificación", " de la puerta", " de la alarma", " de seguridad", " d'accès", " d’accès", " secreto", " secret",
+		" de acceso", " de verificación", " de la puerta", " de la alarma", " de seguridad", " d'accès", " d’accès", " secreto",
+		" secret",
 		" pin", " de la porte", " d'entrée", " d’entrée", " de l'alarme", " de l’alarme", " de vérification",
 	}
 )

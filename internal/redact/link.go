@@ -56,7 +56,8 @@ func (p *scanner) linked(i, j int) (link, int) {
 	case at == j && strings.IndexByte(".,;!?'", c) < 0 && !strings.HasPrefix(s[at:], "’"):
 		return unlinked, 0
 	}
-	if i >= 2 && strings.HasSuffix(s[:i], "--") || i >= 2 && s[i-1] == '-' && strings.Contains(" "+before(s, i, 24), " --") || i > 0 && s[i-1] == '-' && (i == 1 || s[i-2] == ' ') {
+	if i >= 2 && strings.HasSuffix(s[:i], "--") || i >= 2 && s[i-1] == '-' && strings.Contains(" "+before(s, i, 24), " --") ||
+		i > 0 && s[i-1] == '-' && (i == 1 || s[i-2] == ' ') {
 		return flag, at
 	}
 	if w, ok := hasPrefixFold(s, at, "value=", "value ="); ok && closed {

@@ -89,13 +89,15 @@ var phraseNames = []string{" secrète", " de passe", " de récupération", " sec
 var parts = map[string]class{
 	"pass": password, "pwd": password, "pw": password, "mdp": password, "senha": password, "пароль": password, "passe": password,
 	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code, "codes": code,
-	"puk": pin, "combination": code, "otp": code, "sicherheitscode": code,
+	"puk": pin, "combination": code, "combo": code, "otp": code, "sicherheitscode": code,
 	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
 	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
-	"security": ssnWord, "phrase": seed, "frase": seed, "mnemonic": seed, "answer": answer, "antwort": answer, "réponse": answer, "respuesta": answer,
-	"word": answer, "keyword": answer, "wort": answer, "palabra": answer, "mot": answer, "bearer": bearer, "basic": basic,
+	"security": ssnWord, "phrase": seed, "frase": seed, "mnemonic": seed, "answer": answer, "antwort": answer, "réponse": answer,
+	"respuesta": answer,
+	"word":      answer, "keyword": answer, "wort": answer, "palabra": answer, "mot": answer, "bearer": bearer, "basic": basic,
 	"authorization": authorization, "cookie": cookie,
-	"in": signIn, "into": signIn, "connecte-toi": signIn, "entra": signIn, "melde": signIn, "account": login, "anmeldung": login, "zugang": login, "connexion": login, "acceso": login, "accès": login, "auth": signIn,
+	"in": signIn, "into": signIn, "connecte-toi": signIn, "entra": signIn, "melde": signIn, "account": login, "anmeldung": login,
+	"zugang": login, "connexion": login, "acceso": login, "accès": login, "auth": signIn,
 	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
 	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
 	"identified": command, "htpasswd": command, "net": command, "requirepass": command, "echo": command, "printf": command,
@@ -177,7 +179,8 @@ func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 		return p.qualifyCode(word, i, j)
 	case seed:
 		switch {
-		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret", "bip39", "bip-39", "wallet", "word", "backup", "key", "pass"):
+		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret", "bip39", "bip-39", "wallet", "word",
+			"backup", "key", "pass"):
 			return passphrase, j
 		}
 		if n := p.leads(j, phraseNames); n > 0 {
@@ -218,19 +221,23 @@ func (p *scanner) qualifyAnswer(word string, i, j int) (class, int) {
 			return password, j + n
 		}
 	case "keyword":
-		if near := before(p.s, i, 64); strings.Contains(near, "alarm") || strings.Contains(near, "code") || strings.Contains(near, "pin") {
+		if near := before(p.s, i, 64); strings.Contains(near, "alarm") || strings.Contains(near, "code") || strings.Contains(near,
+			"pin") {
 			return password, j
 		}
 	default:
 		if strings.Contains(after(p.s, j, 40), "security question ") {
 			return answer, j
 		}
-		if n := p.leads(j, []string{" secrète", " secreta", " de seguridad", " de sécurité", " auf die sicherheitsfrage", " to the security question"}); n > 0 {
+		if n := p.leads(j, []string{" secrète", " secreta", " de seguridad", " de sécurité", " auf die sicherheitsfrage",
+			" to the security question"}); n > 0 {
 			return answer, j + n
 		}
 		near := before(p.s, i, 64)
-		if p.follows(i, "security", "secret") || strings.Contains(near, "security question") || strings.Contains(near, "secret question") ||
-			strings.Contains(near, "sicherheitsfrage") || strings.Contains(near, "pregunta de seguridad") || strings.Contains(near, "question secrète") {
+		if p.follows(i, "security", "secret") || strings.Contains(near, "security question") || strings.Contains(near,
+			"secret question") ||
+			strings.Contains(near, "sicherheitsfrage") || strings.Contains(near, "pregunta de seguridad") || strings.Contains(near,
+			"question secrète") {
 			return answer, j
 		}
 	}
@@ -279,7 +286,8 @@ func (p *scanner) qualifyCode(word string, i, j int) (class, int) {
 		return cardCodeWord, j
 	case word == "combination":
 		return map[bool]class{true: code, false: noClass}[p.follows(i, "safe", "lock", "door", "the", "locker", "my", "vault")], j
-	case word != "code" && word != "codes" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j, placesOfCodes...):
+	case word != "code" && word != "codes" && word != "código" && word != "codigo", p.follows(i, codeWords...), p.isFor(j,
+		placesOfCodes...):
 		return code, j
 	}
 	return noClass, j
@@ -342,7 +350,8 @@ func (p *scanner) noun(i, j int) {
 		w := strings.ToLower(p.s[start:end])
 		p.login(start, end, w == "wifi" || w == "wlan")
 	case signIn:
-		if w := strings.ToLower(p.s[start:end]); !strings.HasPrefix(w, "i") && w != "auth" || w == "auth" && p.follows(i, "basic") || p.follows(i, "log", "sign", "logged", "signed", "ssh") {
+		if w := strings.ToLower(p.s[start:end]); !strings.HasPrefix(w, "i") && w != "auth" || w == "auth" && p.follows(i,
+			"basic") || p.follows(i, "log", "sign", "logged", "signed", "ssh") {
 			p.login(start, end, false)
 		}
 	default:

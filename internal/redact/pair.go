@@ -9,6 +9,9 @@ func (p *scanner) login(i, j int, strict bool) {
 	if ph.pairBefore(i) {
 		return
 	}
+	if strict && ph.serves(i) {
+		return
+	}
 	at := blanks(p.s, j)
 	bound := at < len(p.s) && strings.IndexByte(":=", p.s[at]) >= 0
 	for n := 0; n < min(len(ph.after), 8); n++ {
@@ -22,6 +25,21 @@ func (p *scanner) login(i, j int, strict bool) {
 		}
 		bound = bound && fillers[w] || copulas[w] || t.mark == ':' || with[w]
 	}
+}
+
+// serves redacts the value of "for wifi use …": i is the start of the word for the network.
+func (p *phrase) serves(i int) bool {
+	before := p.proseWords(p.sentenceStart(i), i)
+	n := len(before) - 1
+	for n >= 0 && articles[before[n].w] {
+		n--
+	}
+	if n < 0 || before[n].closes() || !purposes[before[n].w] && before[n].w != "para" || len(p.after) < 2 {
+		return false
+	}
+	t := p.after[1]
+	return (using[p.word(0)] || entering[p.word(0)] || p.word(0) == "c'est") && t.closes() && p.plausible(t) && !methods[t.w] &&
+		p.maskWord(t)
 }
 
 // pairBefore redacts the password of "ada / hunter2 is the login".
@@ -42,7 +60,8 @@ func (p *phrase) pairBefore(i int) bool {
 func (p *phrase) pair(n int, strict bool) bool {
 	t := p.after[n]
 	name := run(p.s, t.start, nameByte)
-	if t.quoted || name == t.start || t.start > 0 && p.s[t.start-1] == '{' || digits[p.s[t.start]] || p.isWord(t.w) || compounds[t.w] || methods[t.w] {
+	if t.quoted || name == t.start || t.start > 0 && p.s[t.start-1] == '{' || digits[p.s[t.start]] || p.isWord(t.w) ||
+		compounds[t.w] || methods[t.w] {
 		return false
 	}
 	if name < t.end && strings.IndexByte("/:|", p.s[name]) >= 0 { // ada/hunter2
@@ -75,7 +94,8 @@ func (p *phrase) isWord(w string) bool {
 
 // second redacts the second word of a pair.
 func (p *phrase) second(t proseWord, strict bool) bool {
-	return p.plausible(t) && !host(t.w) && !methods[t.w] && !compounds[t.w] && (!strict || t.end-t.start >= 6 && p.strong(t)) && p.mask(t.start, t.end)
+	return p.plausible(t) && !host(t.w) && !methods[t.w] && !compounds[t.w] && (!strict || t.end-t.start >= 6 && p.strong(t)) &&
+		p.mask(t.start, t.end)
 }
 
 // host reports whether w has the form of a host name.
@@ -87,9 +107,10 @@ func host(w string) bool {
 var nameByte = setOf("a-zA-Z0-9._@+-")
 
 // methods are ways to log in that need no password here.
-var methods = wordSet(`sso saml saml2 oauth oidc ldap google github gitlab apple facebook okta passkey 2fa mfa otp totp sudo ssh webauthn fido
+var methods = wordSet(`sso saml saml2 oauth oidc ldap google github gitlab apple facebook okta passkey 2fa mfa otp totp sudo ssh
+webauthn fido
 	fido2 keycloak azure entra kerberos basic digest jwt bearer cookie cookies badge fingerprint face
-	chrome firefox safari edge browser phone mobile full email password sms`)
+	chrome firefox safari edge browser phone mobile cable ethernet lan hotspot 5g 4g lte full email password sms`)
 
 // options lists the options of commands that take a password. user is whether a user name stands before it, and
 // glued whether it may stand directly after the option.
@@ -188,7 +209,8 @@ func (p *scanner) positional(i, j int) {
 	fields := fieldsAt(p.s, j, end)
 	switch strings.ToLower(p.s[i:j]) {
 	case "identified":
-		if len(fields) > 1 && strings.EqualFold(fields[0].in(p.s), "by") && (p.s[i:j] == "IDENTIFIED" && !predicate(fields[1].in(p.s)) || strings.IndexByte("'\"", p.s[fields[1].start]) >= 0) {
+		if len(fields) > 1 && strings.EqualFold(fields[0].in(p.s), "by") && (p.s[i:j] == "IDENTIFIED" &&
+			!predicate(fields[1].in(p.s)) || strings.IndexByte("'\"", p.s[fields[1].start]) >= 0) {
 			p.argument(fields[1])
 		}
 	case "requirepass", "enable":

@@ -69,7 +69,10 @@ func (p *scanner) prose(c class, i, j int, ahead bool) {
 		ph.after = p.proseWords(j+len(w), j+maxAfter)
 		ph.takeAll(0)
 	} else if !ph.adjacent() {
-		ph.bound()
+		before := len(p.found)
+		if ph.bound(); len(p.found) == before {
+			ph.afterColon()
+		}
 	}
 }
 
@@ -91,7 +94,8 @@ func (p *phrase) hasAccount() bool {
 		if !accounts[t.w] {
 			continue
 		}
-		for n++; n < len(p.before) && (with[p.before[n].w] || p.before[n].w == "in" || p.before[n].w == "into" || articles[p.before[n].w] || copulas[p.before[n].w] || p.before[n].w == "dich"); n++ {
+		for n++; n < len(p.before) && (with[p.before[n].w] || p.before[n].w == "in" || p.before[n].w == "into" ||
+			articles[p.before[n].w] || copulas[p.before[n].w] || p.before[n].w == "dich"); n++ {
 		}
 		if n < len(p.before) && !p.isWord(p.before[n].w) && !namesSecret(p.before[n].w) {
 			return true
@@ -118,7 +122,15 @@ func (p *phrase) bound() {
 		p.reply(0, p.mark == '?' && p.isFragment())
 		return
 	}
-	subject := p.mark != ',' // a copula can belong to the word
+	subject := p.mark != ','                 // a copula can belong to the word
+	if !subject && conjunctions[p.word(0)] { // the password, if you need it, is …
+		for n := 1; n+2 < min(len(p.after), maxPhrase); n++ {
+			if p.after[n].mark == ',' && copulas[p.word(n+1)] {
+				p.takeAll(n + 2)
+				return
+			}
+		}
+	}
 	for n := 0; n < min(len(p.after), maxPhrase); n++ {
 		t := p.after[n]
 		starts := n > 0 && p.after[n-1].closes() || n == 0 && p.mark == ','
@@ -139,7 +151,8 @@ func (p *phrase) bound() {
 				p.takeAll(n + 1)
 			}
 			return
-		case subject && becomes[t.w] && (!p.english || t.w == "to" || t.w == "auf" || p.c == pin || p.c == code) && p.changed(n) && n+1 < len(p.after) && !articles[p.word(n+1)]:
+		case subject && becomes[t.w] && (!p.english || t.w == "to" || t.w == "auf" || p.c == pin || p.c == code) && p.changed(n) &&
+			n+1 < len(p.after) && !articles[p.word(n+1)]:
 			p.take(n+1, true)
 			return
 		case (t.mark == ':' || t.mark == '=') && (subject || p.mark == ','):
@@ -149,9 +162,29 @@ func (p *phrase) bound() {
 			p.reply(n+1, t.mark == '?' && p.isFragment())
 			return
 		case n == 0 && subject && !t.quoted:
-			subject = prepositions[t.w] || adverbs[t.w] || !p.english && (copulas[p.word(1)] || p.pronounCopula(1) > 0)
+			subject = prepositions[t.w] || using[p.word(1)] || adverbs[t.w] || !p.english && (copulas[p.word(1)] ||
+				p.pronounCopula(1) > 0)
 		}
 		subject = subject && !conjunctions[t.w]
+	}
+}
+
+// afterColon redacts a word alone at the end of a sentence about the secret: "my password is too simple: …".
+func (p *phrase) afterColon() {
+	if p.c != password {
+		return
+	}
+	for n := 0; n+1 < len(p.after); n++ {
+		t := p.after[n+1]
+		if p.after[n].ends() || p.after[n].mark == ';' {
+			return
+		}
+		if p.after[n].mark == ':' {
+			if first, end := p.valueAt(p.after[n+1:]); n > 1 && end == first+1 && t.ends() && (p.strong(t) || len(t.w) > 7) {
+				p.maskWord(t)
+			}
+			return
+		}
 	}
 }
 
@@ -267,7 +300,8 @@ func (p *phrase) enter(toks []proseWord) bool {
 
 // adjacent redacts a value directly after the word: "user ada and password …", "PIN 4711".
 func (p *phrase) adjacent() bool {
-	if p.c == password && p.mark == ',' && len(p.after) > 0 && p.after[0].mark == ',' && len(p.before) > 0 && articles[p.before[len(p.before)-1].w] {
+	if p.c == password && p.mark == ',' && len(p.after) > 0 && p.after[0].mark == ',' && len(p.before) > 0 &&
+		articles[p.before[len(p.before)-1].w] {
 		return p.plausible(p.after[0]) && !compounds[p.after[0].w] && p.maskWord(p.after[0]) // "my password, …, was refused"
 	}
 	if p.mark != 0 || len(p.after) == 0 {
@@ -306,7 +340,8 @@ func (p *phrase) adjacent() bool {
 // expectsValue reports whether the words before the word lead to the value t after it: "with the password",
 // "user ada and password", "they gave me the password".
 func (p *phrase) expectsValue(t proseWord) bool {
-	if n := slices.IndexFunc(p.after, func(u proseWord) bool { return u.start == t.start }); n >= 0 && subjects[p.word(n+1)] && t.mark == 0 {
+	if n := slices.IndexFunc(p.after, func(u proseWord) bool { return u.start == t.start }); n >= 0 && subjects[p.word(n+1)] &&
+		t.mark == 0 {
 		return false // "mit dem Passwort komme ich nicht rein"
 	}
 	if ending(t.w, "tion", "sion", "ment", "ance", "ness", "ity") || strings.ContainsAny(t.w, "'’") {
@@ -327,7 +362,8 @@ func (p *phrase) expectsValue(t proseWord) bool {
 	if n > 1 && recipients[last.w] {
 		last = p.before[n-2]
 	}
-	return p.c == password && last.mark == 0 && (with[last.w] && (n < len(p.before) || t.closes() || !p.english || participle(p.word(1))) ||
+	return p.c == password && last.mark == 0 && (with[last.w] && (n < len(p.before) || t.closes() || !p.english ||
+		participle(p.word(1))) ||
 		giving[last.w] && (t.closes() || prepositions[p.word(1)] || conjunctions[p.word(1)] || predicates[p.word(1)]))
 }
 
@@ -375,14 +411,16 @@ func (p *phrase) calledAs(n int) bool {
 		if pronouns[t.w] {
 			return p.antecedent()
 		}
-		if t.mark != 0 || !p.plausible(t) || at > 0 && !p.before[at-1].closes() && !conjunctions[p.before[at-1].w] && !t.quoted && !p.strong(t) {
+		if t.mark != 0 || !p.plausible(t) || at > 0 && !p.before[at-1].closes() && !conjunctions[p.before[at-1].w] && !t.quoted &&
+			!p.strong(t) {
 			return false
 		}
 		p.mask(t.start, t.end)
 		return true
 	}
 	alone := link != "de" && link != "en" && link != "for" && (at == 0 || proposing[p.before[at-1].w])
-	if p.plausible(t) && t.mark == 0 && (t.quoted || p.strong(t) || alone || verb >= 0 && (link != "de" && link != "for" || verb == at-1)) && verb != at {
+	if p.plausible(t) && t.mark == 0 && (t.quoted || p.strong(t) || alone || verb >= 0 && (link != "de" && link != "for" || verb ==
+		at-1)) && verb != at {
 		p.mask(t.start, t.end)
 		return true
 	}
@@ -421,8 +459,10 @@ func (p *phrase) antecedent() bool {
 // plausible reports whether t may be a value, by itself.
 func (p *phrase) plausible(t proseWord) bool {
 	v := p.s[t.start:t.end]
-	return len(v) >= 3 && !placeholder(v) && !expression(v, "") && !predicate(t.w) && !prepositions[t.w] && !articles[t.w] && !pronouns[t.w] &&
-		!conjunctions[t.w] && !copulas[t.w] && !fillers[t.w] && !asking[t.w] && !accounts[t.w] && !owners[t.w] && (!namesSecret(t.w) || countDigits(v) > 0 && !strings.HasPrefix(v, "1")) && !strings.HasSuffix(t.w, "'s") &&
+	return len(v) >= 3 && !placeholder(v) && !expression(v, "") && !predicate(t.w) && !prepositions[t.w] && !articles[t.w] &&
+		!pronouns[t.w] &&
+		!conjunctions[t.w] && !copulas[t.w] && !fillers[t.w] && !asking[t.w] && !accounts[t.w] && !owners[t.w] &&
+		(!namesSecret(t.w) || countDigits(v) > 0 && !strings.HasPrefix(v, "1")) && !strings.HasSuffix(t.w, "'s") &&
 		!strings.HasSuffix(t.w, "’s") && !identifier(v) && !digitsOnly(v, 1, 3) && !numerals[t.w] &&
 		(!t.quoted || !describesSecret(v) || p.c == passphrase && strings.Count(v, " ") > 1) && !participle(t.w)
 }
@@ -451,7 +491,8 @@ func (p *phrase) mask(start, end int) bool {
 // take redacts the value that begins at the nth word after the word, if it does not describe the secret instead.
 // A short value has at most four words.
 func (p *phrase) take(n int, short bool) {
-	for n+1 < len(p.after) && (fillers[p.word(n)] || becomes[p.word(n)] && n > 0 && changing[p.word(n-1)]) && (!p.after[n].closes() || p.after[n].mark == ',') {
+	for n+1 < len(p.after) && (fillers[p.word(n)] || becomes[p.word(n)] && n > 0 && changing[p.word(n-1)]) && (!p.after[n].closes() ||
+		p.after[n].mark == ',') {
 		n++
 	}
 	if n >= len(p.after) {
@@ -462,6 +503,8 @@ func (p *phrase) take(n int, short bool) {
 	switch {
 	case p.c == pin || p.c == code || p.c == password && (digitsOnly(first.w, 1, 12) || numerals[first.w]) && p.numeric(toks):
 		p.numeric(toks)
+	case p.c == secret && p.strong(first) && countDigits(first.w) > 1 && p.plausible(first):
+		p.maskWord(first)
 	case !chosen[p.c]:
 		if !p.random(first) && p.c == secret && strings.Contains(first.w, "-") && countDigits(first.w) > 1 && p.plausible(first) {
 			p.maskWord(first)
@@ -483,7 +526,8 @@ func (p *phrase) take(n int, short bool) {
 func (p *phrase) span(toks []proseWord) []proseWord {
 	for n, t := range toks {
 		if n > 0 && (stops[t.w] || conjunctions[t.w] || changing[t.w]) && p.c != passphrase {
-			if (t.w == "and" || t.w == "und" || t.w == "et" || t.w == "y") && n+1 < len(toks) && toks[n+1].closes() && p.plausible(toks[n+1]) {
+			if (t.w == "and" || t.w == "und" || t.w == "et" || t.w == "y") && n+1 < len(toks) && toks[n+1].closes() &&
+				p.plausible(toks[n+1]) {
 				return toks[:n+2]
 			}
 			return toks[:n]
@@ -504,7 +548,8 @@ func (p *phrase) talks(span []proseWord) bool {
 	})
 	plain := content && !slices.ContainsFunc(rest, func(t proseWord) bool { return prepositions[t.w] || articles[t.w] || becomes[t.w] })
 	switch {
-	case placeholder(v) || expression(v, "") || identifier(v) || namesSecret(first.w) || strings.HasSuffix(first.w, "'s") || strings.HasSuffix(first.w, "’s"):
+	case placeholder(v) || expression(v, "") || identifier(v) || namesSecret(first.w) || strings.HasSuffix(first.w, "'s") ||
+		strings.HasSuffix(first.w, "’s"):
 		return true
 	case len(rest) > 0 && participle(rest[len(rest)-1].w), slices.ContainsFunc(rest, func(t proseWord) bool { return namesSecret(t.w) }):
 		return true
@@ -519,7 +564,8 @@ func (p *phrase) talks(span []proseWord) bool {
 	case digitsOnly(v, 1, 3) && len(span) < 3 || len(v) < 3 && len(span) < 2:
 		return true
 	}
-	return predicate(first.w) || prepositions[first.w] || articles[first.w] || pronouns[first.w] || conjunctions[first.w] || copulas[first.w] ||
+	return predicate(first.w) || prepositions[first.w] || articles[first.w] || pronouns[first.w] || conjunctions[first.w] ||
+		copulas[first.w] ||
 		len(rest) > 0 && (rest[0].w == "than" || rest[0].w == "als" || rest[0].w == "que")
 }
 

@@ -22,7 +22,8 @@ func Question(text string) string {
 	asks := slices.ContainsFunc(words, func(t proseWord) bool {
 		return requesting[t.w] || text[len(text)-1] == '?' && knowing[t.w]
 	}) || len(words) < 7 && text[len(text)-1] == '?' && !slices.ContainsFunc(words, func(t proseWord) bool {
-		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w] && !prepositions[t.w] &&
+		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w] &&
+			!prepositions[t.w] &&
 			!maybeNoun(t.w)
 	})
 	if !asks || slices.ContainsFunc(words, func(t proseWord) bool { return circumstances[t.w] }) {
@@ -52,7 +53,8 @@ func firstWord(s string) string {
 
 // questionOf holds the short form of a question for a secret of a class.
 var questionOf = map[class]string{
-	password: "the password? ", passphrase: "the passphrase: ", pin: "the PIN: ", code: "the door code: ", answer: "the security answer: ",
+	password: "the password? ", passphrase: "the passphrase: ", pin: "the PIN: ", code: "the door code: ",
+	answer: "the security answer: ",
 }
 
 // requesting are verbs of a request for a secret.
@@ -61,7 +63,8 @@ var requesting = wordSet(`please give send tell enter type need bitte gib schick
 // knowing are words of a question whether somebody knows a secret, circumstances those of questions about one.
 var (
 	knowing       = wordSet(`know have got what what's kennst kennt weißt hast habt quel connais cuál sabes tienes`)
-	circumstances = wordSet(`how where why who when long short reset change changed forgot strong work works working wo warum wer wann wieso wohin
+	circumstances = wordSet(`how where why who when long short reset change changed forgot strong work works working wo warum wer
+	wann wieso wohin
 		lange zurücksetzen ändern geändert vergessen comment où pourquoi qui quand cómo dónde quién cuándo porqué policy wrong`)
 )
 

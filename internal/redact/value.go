@@ -147,7 +147,8 @@ func believable(c class, l link, v string, quoted bool, rest string, variable bo
 		return digitsOnly(strings.NewReplacer("-", "", " ", "").Replace(v), 9, 9)
 	case key, token, secret, authorization:
 		return l >= flag && looksRandom(v, c) || l == adjacent && c != secret && len(v) >= 20 && looksRandom(v, c) ||
-			variable && l == assigned && len(v) >= 4 && !digitsOnly(v, 1, 12) && !identifier(v) && !predicates[v] && !lowerName(v, l, quoted)
+			variable && l == assigned && len(v) >= 4 && !digitsOnly(v, 1, 12) && !identifier(v) && !predicates[v] && !lowerName(v,
+				l, quoted)
 	default:
 		return passwordLike(l, v, quoted, variable)
 	}
@@ -355,7 +356,8 @@ func expression(v, rest string) bool {
 	if strings.HasPrefix(v, "![") || strings.HasSuffix(v, "[") {
 		return true
 	}
-	if at := strings.IndexByte(v, '('); at > 0 && alnum[v[at-1]] && plainName(v[:at]) || at >= 0 && (!strings.Contains(v, ")") || strings.HasSuffix(v, ")") && at > 0 && alnum[v[at-1]]) {
+	if at := strings.IndexByte(v, '('); at > 0 && alnum[v[at-1]] && plainName(v[:at]) || at >= 0 && (!strings.Contains(v, ")") ||
+		strings.HasSuffix(v, ")") && at > 0 && alnum[v[at-1]]) {
 		return true
 	}
 	if strings.HasSuffix(v, "]") && strings.Contains(v, "[") || strings.Contains(v, "->") || strings.Contains(v, "::") {

@@ -51,7 +51,8 @@ func (p *scanner) proseWords(i, to int) []proseWord {
 		case strings.HasPrefix(s[i:], markerStart):
 			mark('n')
 			return out
-		case strings.IndexByte("-/|=:?!,;.", s[i]) >= 0 && (end == i+1 || strings.Trim(s[i:end], s[i:i+1]) == ""), s[i:end] == "->", s[i:end] == "=>", s[i:end] == ":=":
+		case strings.IndexByte("-/|=:?!,;.", s[i]) >= 0 && (end == i+1 || strings.Trim(s[i:end], s[i:i+1]) == ""),
+			s[i:end] == "->", s[i:end] == "=>", s[i:end] == ":=":
 			c := s[i]
 			switch {
 			case c == '|':
