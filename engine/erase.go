@@ -216,6 +216,7 @@ func (e *core) clearCaches() {
 	e.shownItems.clear()
 	e.answerCache.clear()
 	e.conversations.Forget(nil)
+	e.factExtractor.changes.Forget()
 }
 
 // finish completes all pending erasures: the indexes drop the erased content, and no file holds its

@@ -191,17 +191,20 @@ func (l *factExtractor) applyChanges(ctx context.Context, ns int64, t ragctx.Tur
 		UserID: t.UserID, Own: true, AgentID: t.AgentID, Now: l.engine.opts.Now(), Order: store.ByRecency, Limit: maxKnown,
 		Types: []ragctx.MemoryType{ragctx.MemorySemantic, ragctx.MemoryProcedural},
 	}
-	known, err := l.engine.store.ListMemories(ctx, ns, f)
-	if err != nil {
-		return nil, err
-	}
-	f.Types, f.Kinds = nil, []ragctx.FactKind{ragctx.FactEvent, ragctx.FactPlan}
-	dated, err := l.engine.store.ListMemories(ctx, ns, f)
-	if err != nil {
-		return nil, err
-	}
-	known = slices.DeleteFunc(append(known, dated...), func(m ragctx.Memory) bool { return m.UserID != t.UserID || m.AgentID != t.AgentID })
-	return l.changes.Apply(t, found, known), nil
+	return l.changes.Apply(t, found, func() ([]ragctx.Memory, error) {
+		known, err := l.engine.store.ListMemories(ctx, ns, f)
+		if err != nil {
+			return nil, err
+		}
+		f.Types, f.Kinds = nil, []ragctx.FactKind{ragctx.FactEvent, ragctx.FactPlan}
+		dated, err := l.engine.store.ListMemories(ctx, ns, f)
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(append(known, dated...), func(m ragctx.Memory) bool {
+			return m.UserID != t.UserID || m.AgentID != t.AgentID
+		}), nil
+	})
 }
 
 // find extracts facts from a turn: by the model if there is one, else by rules. If the model fails,

@@ -19,8 +19,9 @@ const leastChange = 0.35
 type ChangeFinder struct {
 	matcher facts.Matcher
 
-	mu    sync.Mutex
-	known *lru.Cache[string, *facts.Statements] // by content: reading one takes 25 µs
+	mu         sync.Mutex
+	known      *lru.Cache[string, *facts.Statements] // by content: reading one takes 25 µs
+	generation uint64                                // rises with each erasure
 }
 
 // Bounds of the contents that a [ChangeFinder] keeps prepared.
@@ -35,8 +36,16 @@ func NewChangeFinder(m facts.Matcher) *ChangeFinder {
 	return &ChangeFinder{matcher: m, known: lru.New[string, *facts.Statements](maxPrepared, maxPreparedBytes)}
 }
 
-// prepared returns the prepared content of a memory.
-func (c *ChangeFinder) prepared(m *ragctx.Memory) *facts.Statements {
+// Forget removes all contents, after an erasure.
+func (c *ChangeFinder) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.known.Clear()
+	c.generation++
+}
+
+// prepared returns the prepared content of a memory. It caches it unless something was erased since the generation.
+func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *facts.Statements {
 	instruction := m.About != nil && addressed(m.About.Kind)
 	key := m.Content
 	if instruction {
@@ -47,15 +56,24 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory) *facts.Statements {
 	s, ok := c.known.Get(key)
 	if !ok {
 		s = facts.ReadStatements(m.Content, instruction)
-		c.known.Put(key, s, preparedRatio*len(key))
+		if generation == c.generation {
+			c.known.Put(key, s, preparedRatio*len(key))
+		}
 	}
 	return s
 }
 
-// Apply adds to each finding the memories that it makes obsolete, by id. known are the current memories of
+// Apply adds to each finding the memories that it makes obsolete, by id. list returns the current memories of
 // the turn's user. A finding that is rejected for its confidence is stored if it changes a known one: that shows
 // that it matters. It returns what is left of memories of which only a part is obsolete.
-func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, known []ragctx.Memory) (rest []ragctx.Memory) {
+func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragctx.Memory, error)) (rest []ragctx.Memory, err error) {
+	c.mu.Lock()
+	generation := c.generation
+	c.mu.Unlock()
+	known, err := list()
+	if err != nil {
+		return nil, err
+	}
 	known = slices.DeleteFunc(slices.Clone(known), func(k ragctx.Memory) bool { return !before(k, t) })
 	left := map[int]ragctx.Memory{} // of known memories
 	for i := range found {
@@ -72,7 +90,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, known []ragctx.Memo
 			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) {
 				continue
 			}
-			older := c.prepared(&k)
+			older := c.prepared(&k, generation)
 			why, text, ok := c.matcher.Supersedes(newer, older)
 			if !ok && f.Verdict == Store && sameAttribute(f.Fact, k.About) {
 				why, text, ok = "another value", facts.SupersedesValue(older, k.About.Value), true
@@ -96,7 +114,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, known []ragctx.Memo
 	for _, j := range slices.Sorted(maps.Keys(left)) {
 		rest = append(rest, left[j])
 	}
-	return rest
+	return rest, nil
 }
 
 // remainder returns the memory for what is left of another one.

@@ -74,8 +74,11 @@ func adverb(w string) bool {
 		"then", "not", "so", "kinda":
 		return true
 	}
-	return strings.HasSuffix(w, "ly")
+	return strings.HasSuffix(w, "ly") && !lyVerbs[w]
 }
+
+// lyVerbs are verbs that end like adverbs.
+var lyVerbs = wordSet("fly rely apply reply supply multiply comply")
 
 // pasts holds irregular past forms.
 var pasts = wordSet(`was were had did went got took made came saw said knew thought found gave told became left

@@ -293,3 +293,20 @@ func BenchmarkExtract(b *testing.B) {
 		facts.Extract(turn, at)
 	}
 }
+
+// TestForeignTickets checks that a pasted ticket states nothing of the user, and that verbs in -ly are inflected.
+func TestForeignTickets(t *testing.T) {
+	found := func(s string) (out []string) {
+		turn := ragctx.Turn{Messages: []ragctx.Message{{Role: ragctx.RoleUser, Content: ragctx.Text(s)}}}
+		for _, f := range facts.Extract(turn, at) {
+			out = append(out, f.Content)
+		}
+		return out
+	}
+	if got := found("Triage this pls:\n\nTicket #12\nReporter: j.kovac\nI use Windows 8. My office is in Split."); len(got) > 0 {
+		t.Errorf("a ticket states %q", got)
+	}
+	if got := found("I fly to Oslo on 3 March."); len(got) != 1 || got[0] != "The user flies to Oslo on 3 March." {
+		t.Errorf("got %q", got)
+	}
+}

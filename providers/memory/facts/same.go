@@ -7,10 +7,7 @@ import (
 
 // Matcher answers whether a statement replaces or ends an earlier one: whether both give the same attribute of
 // the same subject, which has one value at a time, or the newer one says that the earlier one is over.
-type Matcher struct {
-	// Similar returns how alike two short texts are, at most 1; nil compares only words.
-	Similar func(a, b string) float64
-}
+type Matcher struct{}
 
 // overReason is the reason for a statement that ended without a successor.
 const overReason = "it is over"

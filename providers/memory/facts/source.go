@@ -27,6 +27,9 @@ var (
 		`summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
 		`ubersetze?|korrigiere?|traduce|corrige|traduis|reformule|resume)\b[^.!?\n]{0,60}:`)
 	// document begins an attachment, end closes it.
+	ticketHead = regexp.MustCompile(`^\s*(?:(?:ticket|issue|case|incident|vorgang|anfrage|demande|incidencia|caso)\s*(?:#|no\.?|nr\.?|n°)?\s*` +
+		`[a-z]{0,6}-?\d+\s*$|(?:reporter|reported by|assignee|assigned to|requester|customer|status|priority|severity|` +
+		`gemeldet von|melder|kunde|prioritat|rapporteur|demandeur|priorite|solicitante|cliente|prioridad)\s?:)`)
 	document = regexp.MustCompile(`^\s*(?:-{3,} ?[^-\n]{1,60} ?-{3,}|={3,} ?[^=\n]{1,60} ?={3,}|curriculum vitae)\s*$`)
 	handle   = regexp.MustCompile(`^\s*(?:\[[\d:. ]{4,16}\] ?)?([a-z][\w.-]{1,24}(?: [a-z][\w.-]{0,20})?): `)
 	tag      = regexp.MustCompile(`^\s*<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,300})?>`)
@@ -128,7 +131,7 @@ func (t *text) maskTalk() {
 // maskLines masks the message line by line.
 func (t *text) maskLines() {
 	missing := map[string]bool{} // tags without a closing tag further down
-	heads := 0                   // consecutive header lines of a mail
+	heads := 0                   // consecutive header lines of a mail or a ticket
 	for from := 0; from < len(t.fold); {
 		to := from
 		if i := bytes.IndexByte(t.fold[from:], '\n'); i >= 0 {
@@ -137,7 +140,7 @@ func (t *text) maskLines() {
 			to = len(t.fold)
 		}
 		line := t.fold[from:to]
-		if bytes.IndexByte(line, ':') >= 0 && mailHead.Match(line) {
+		if bytes.IndexByte(line, ':') >= 0 && mailHead.Match(line) || ticketHead.Match(line) {
 			heads++
 		} else if len(bytes.TrimSpace(line)) > 0 {
 			heads = 0

@@ -159,7 +159,7 @@ func (s *Statement) fill(t *text, ws []word, quoted bool) {
 	s.owner, s.person = ownerOf(t, ws, verbAt, quoted)
 	for i, w := range ws {
 		f := t.folded(w)
-		if topic, ok := topicWords[f]; ok {
+		if topic, ok := topicWords[f]; ok && !(moves[f] && toThing(t, ws, i)) {
 			s.topics[topic] = true
 		}
 		s.denies = s.denies || denials[f] || strings.HasSuffix(f, "n't")
@@ -183,6 +183,14 @@ func (s *Statement) fill(t *text, ws []word, quoted bool) {
 			s.kinds[aName] = true
 		}
 	}
+}
+
+// moves are verbs of a new home, or of a new tool: "we've moved to bun".
+var moves = wordSet("moved relocated gezogen mudado mude mudamos")
+
+// toThing reports whether a word without a capital follows the preposition behind a verb of moving.
+func toThing(t *text, ws []word, i int) bool {
+	return i+2 < len(ws) && prepositional[t.folded(ws[i+1])] && !t.capital(ws[i+2].from) && !function[t.folded(ws[i+2])]
 }
 
 // findVerb returns the index of the main verb, or len(ws).

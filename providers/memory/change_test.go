@@ -1,0 +1,66 @@
+package memory
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/providers/memory/facts"
+)
+
+// changeTurn returns a turn, its findings, and n memories that are older.
+func changeTurn(n int) (ragctx.Turn, []Finding, []ragctx.Memory) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	t := ragctx.Turn{
+		ID: "new", SessionID: "s", Occurred: at,
+		Messages: []ragctx.Message{{Role: ragctx.RoleUser, Content: ragctx.Text("I've relocated to Turin. We replaced Travis with Buildkite.")}},
+	}
+	var known []ragctx.Memory
+	for i := range n {
+		known = append(known, ragctx.Memory{
+			ID: fmt.Sprint(i), Content: fmt.Sprintf("The user's server number %d runs on host%d.example.org, and Lena looks after it.", i, i),
+			Recorded: at.Add(-time.Hour),
+		})
+	}
+	return t, FindingsByRules(t), known
+}
+
+func TestChangeFinderForgets(t *testing.T) {
+	turn, found, known := changeTurn(3)
+	c := NewChangeFinder(facts.Matcher{})
+	list := func() ([]ragctx.Memory, error) { return known, nil }
+	if _, err := c.Apply(turn, found, list); err != nil || c.known.Len() != 3 {
+		t.Fatalf("%d contents, %v; want 3", c.known.Len(), err)
+	}
+	c.Forget()
+	if n := c.known.Len(); n != 0 {
+		t.Fatalf("%d contents after an erasure", n)
+	}
+	erased := func() ([]ragctx.Memory, error) {
+		c.Forget()
+		return known, nil
+	}
+	if _, err := c.Apply(turn, found, erased); err != nil || c.known.Len() != 0 {
+		t.Errorf("%d contents that were listed before an erasure, %v", c.known.Len(), err)
+	}
+}
+
+// BenchmarkLearn extracts facts from a turn and compares them with 500 memories.
+func BenchmarkLearn(b *testing.B) {
+	for _, warm := range []bool{false, true} {
+		b.Run(fmt.Sprintf("warm=%v", warm), func(b *testing.B) {
+			turn, _, known := changeTurn(500)
+			c := NewChangeFinder(facts.Matcher{})
+			for b.Loop() {
+				if !warm {
+					c.Forget()
+				}
+				list := func() ([]ragctx.Memory, error) { return known, nil }
+				if _, err := c.Apply(turn, FindingsByRules(turn), list); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
