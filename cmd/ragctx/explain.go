@@ -64,7 +64,8 @@ func newExplain(env lookupEnv) *cobra.Command {
 
 // flagsOf are the flags for the fields of a query.
 var flagsOf = map[string]string{
-	"query": "TEXT", "user_id": "--user", "filter.session_id": "--in-session", "agent_id": "--agent", "context_types": "--types", "as_of": "--as-of",
+	"query": "TEXT", "user_id": "--user", "filter.session_id": "--in-session",
+	"agent_id": "--agent", "context_types": "--types", "as_of": "--as-of",
 	"filter": "--after and --before", "max_tokens": "--max-tokens", "min_relevance": "--min-relevance",
 }
 

@@ -87,7 +87,8 @@ func newIngest(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server", "allow_hosts", "fetch_rate", "poll")
-	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, nothing for a file or page; parent folders come first if the name is taken)")
+	flags.StringVar(&f.prefix, "prefix", "", "start of the documents' ids (default is the folder's name, "+
+		"nothing for a file or page; parent folders come first if the name is taken)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
 	flags.Var(&f.maxSize, "max-file-size", "leave out larger files, such as 512KiB (default 8MiB, and 64MiB of what is converted)")

@@ -23,7 +23,8 @@ const (
 // passing are the answers after which the same may go well: 529 is Anthropic's for being
 // overloaded.
 var passing = []int{
-	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, 529,
+	http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,
+	http.StatusServiceUnavailable, http.StatusGatewayTimeout, 529,
 }
 
 // Refused is an answer that is none of those hoped for.

@@ -25,7 +25,8 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-const system = "You answer questions about the files of a directory. Read what you need before you answer, and name the files that you rely on."
+const system = "You answer questions about the files of a directory. Read what you need before you answer, " +
+	"and name the files that you rely on."
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

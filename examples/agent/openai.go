@@ -33,7 +33,8 @@ func (OpenAI) Results(results []Result) []json.RawMessage {
 func (OpenAI) Definitions(tools []Tool) []json.RawMessage {
 	var out []json.RawMessage
 	for _, t := range tools {
-		out = append(out, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}}.json())
+		f := object{"name": t.Name, "description": t.Description, "parameters": t.Schema}
+		out = append(out, object{"type": "function", "function": f}.json())
 	}
 	return out
 }

@@ -47,7 +47,8 @@ func (s *Session) Assemble(ctx context.Context, system string, r Request, window
 
 // Complete says that a turn is over, from which ragctx learns.
 func (s *Session) Complete(ctx context.Context, prompt, response string) error {
-	return s.send(ctx, "/v1/turns", map[string]any{"session_id": s.ID, "user_id": s.User, "prompt": prompt, "response": response}, &struct{}{})
+	turn := map[string]any{"session_id": s.ID, "user_id": s.User, "prompt": prompt, "response": response}
+	return s.send(ctx, "/v1/turns", turn, &struct{}{})
 }
 
 // do asks for something of the session.

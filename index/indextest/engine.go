@@ -204,7 +204,8 @@ func sees(q index.Query, p *known) bool {
 			return false
 		}
 	}
-	if !f.OccurredAfter.IsZero() && p.Occurred.Before(f.OccurredAfter) || !f.OccurredBefore.IsZero() && !p.Occurred.Before(f.OccurredBefore) {
+	if !f.OccurredAfter.IsZero() && p.Occurred.Before(f.OccurredAfter) ||
+		!f.OccurredBefore.IsZero() && !p.Occurred.Before(f.OccurredBefore) {
 		return false
 	}
 	return len(f.Sources) == 0 || slices.ContainsFunc(f.Sources, func(s string) bool {
@@ -299,7 +300,10 @@ func (w *world) anyItem() known {
 func (w *world) anyQuery() index.Query {
 	return index.Query{
 		Now: w.now, AsOf: draw(w, time.Time{}, time.Time{}, epoch.AddDate(0, 0, w.rng.IntN(30))),
-		Scope: index.Scope{User: draw(w, "", "a", "b"), AnyUser: w.rng.IntN(4) == 0, Agent: draw(w, "", "", "x"), Session: draw(w, "", "", "s1")},
+		Scope: index.Scope{
+			User: draw(w, "", "a", "b"), AnyUser: w.rng.IntN(4) == 0,
+			Agent: draw(w, "", "", "x"), Session: draw(w, "", "", "s1"),
+		},
 		Filter: ragctx.Filter{
 			Tags: draw(w, nil, nil, []string{"u"}), Sources: draw(w, nil, nil, []string{"file:*"}, []string{"web", "file:a"}),
 			Metadata: draw(w, nil, map[string]string{"lang": "de"}), OccurredAfter: draw(w, time.Time{}, epoch.AddDate(0, 0, 4)),
@@ -380,7 +384,8 @@ func testErase(t *testing.T, w *world) {
 func testSpaces(t *testing.T, w *world) {
 	w.add(t, known{vectors: true})
 	next := index.Space{Name: "second", Dimensions: 4, Identity: "other/4"}
-	if err := errors.Join(w.engine.Prepare(t.Context(), next), w.engine.Abandon(t.Context()), w.engine.Prepare(t.Context(), next)); err != nil {
+	if err := errors.Join(w.engine.Prepare(t.Context(), next), w.engine.Abandon(t.Context()),
+		w.engine.Prepare(t.Context(), next)); err != nil {
 		t.Fatal(err)
 	}
 	w.add(t, known{vectors: true})

@@ -120,7 +120,8 @@ func (o Options) Validate() error {
 	case o.Policy != "" && !slices.Contains(PolicyNames(), string(o.Policy)):
 		return ragctx.Invalid("policy", "%q is unknown; use one of %s", ragctx.Clip(string(o.Policy)), strings.Join(PolicyNames(), ", "))
 	case o.Strategy != "" && !slices.Contains(StrategyNames(), string(o.Strategy)):
-		return ragctx.Invalid("strategy", "%q is unknown; use one of %s", ragctx.Clip(string(o.Strategy)), strings.Join(StrategyNames(), ", "))
+		return ragctx.Invalid("strategy", "%q is unknown; use one of %s", ragctx.Clip(string(o.Strategy)),
+			strings.Join(StrategyNames(), ", "))
 	case o.Strategy == LLM && o.Generator == nil:
 		return ragctx.Invalid("strategy",
 			"is llm, but no language model is configured; configure one (settings llm_url and llm_model), or use auto or extractive")

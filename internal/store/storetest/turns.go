@@ -100,7 +100,8 @@ func testPendingTurns(t *testing.T, open Opener) {
 			t.Fatal(err)
 		}
 		for i, from := range origins {
-			if u, _, err := f.PendingTurn(t.Context(), found[i]); err != nil || from != (store.TurnOrigin{Namespace: f.ns, User: u.Turn.UserID, Session: u.Turn.SessionID}) {
+			u, _, err := f.PendingTurn(t.Context(), found[i])
+			if err != nil || from != (store.TurnOrigin{Namespace: f.ns, User: u.Turn.UserID, Session: u.Turn.SessionID}) {
 				t.Errorf("%+v, %+v, %v", from, u.Turn, err)
 			}
 		}
