@@ -90,7 +90,8 @@ var (
 		assigned`,
 		`nimm nehme nutze benutze merk merke`, `usa uso recuerda`, `utilise prends retiens note`)
 	// accounts are words before the name that goes with a password.
-	accounts = wordSet(`network ssid netzwerk réseau red user username usr login account id email mail benutzer benutzername
+	accounts = wordSet(`network ssid netzwerk réseau red user username usr login account acc acct accnt gamertag nickname handle id
+		email mail benutzer benutzername
 	user-id nutzer nutzername konto
 		kennung anmeldename usuario cuenta correo utilisateur identifiant compte uid userid nick ssh root admin`, `connecte-toi
 		connexion melde anmelden einloggen entra conéctate inicia
@@ -197,8 +198,10 @@ const maxNumeral = 7
 
 // namesSecret reports whether w has a word for a secret in it: my-password, 1Password.
 func namesSecret(w string) bool {
-	for _, p := range [...]string{"password", "passwd", "secret", "token", "credential", "passphrase", "passwort", "kennwort",
-		"contraseña"} {
+	for _, p := range [...]string{
+		"password", "passwd", "secret", "token", "credential", "passphrase", "passwort", "kennwort",
+		"contraseña",
+	} {
 		if strings.Contains(w, p) {
 			return true
 		}

@@ -229,8 +229,10 @@ func (p *scanner) qualifyAnswer(word string, i, j int) (class, int) {
 		if strings.Contains(after(p.s, j, 40), "security question ") {
 			return answer, j
 		}
-		if n := p.leads(j, []string{" secrète", " secreta", " de seguridad", " de sécurité", " auf die sicherheitsfrage",
-			" to the security question"}); n > 0 {
+		if n := p.leads(j, []string{
+			" secrète", " secreta", " de seguridad", " de sécurité", " auf die sicherheitsfrage",
+			" to the security question",
+		}); n > 0 {
 			return answer, j + n
 		}
 		near := before(p.s, i, 64)

@@ -232,8 +232,10 @@ func plausible(s string, groups []group, number []byte, markedUp bool, lines int
 }
 
 func saysCard(near string) bool {
-	for _, w := range []string{"card", "visa", "amex", "american express", "diners", "maestro", "karte", "tarjeta", "carte", "cvv",
-		"cvc"} {
+	for _, w := range []string{
+		"card", "visa", "amex", "american express", "diners", "maestro", "karte", "tarjeta", "carte", "cvv",
+		"cvc",
+	} {
 		if strings.Contains(near, w) {
 			return true
 		}

@@ -67,7 +67,8 @@ var copulas = wordSet(`is are was were am i'm im we're they're he's she's it's '
 	est sont suis etait etais c'est sommes devient deviens sera
 	es soy son somos era esta estoy estan fue sera estamos`)
 
-const englishVerbs = `live work love hate like prefer use run/ran drive/drove eat/ate drink/drank play teach/taught study train commute carry
+const englishVerbs = `live work love hate like prefer use run/ran drive/drove eat/ate drink/drank play teach/taught study train commute
+	carry
 	go/went have/has/had own need want keep/kept take/took make/made do/does/did get/got speak/spoke know/knew read write/wrote wear/wore
 	sleep/slept walk bake cook sing/sang swim/swam ride/rode fly/flew travel visit meet/met call deploy host store ship release build/built
 	test review chat track manage lead/led handle maintain support sell/sold buy/bought pay/paid rent collect grow/grew raise volunteer
@@ -76,7 +77,8 @@ const englishVerbs = `live work love hate like prefer use run/ran drive/drove ea
 	cost come/came arrive depart begin/began end finish plan think/thought hope say/said tell/told ask feel/felt give/gave put set turn
 	hand replace rename upgrade migrate push postpone cancel change hold/held become serve contain weigh measure expire allow require
 	cover celebrate marry divorce adopt lose/lost win/won hurt suffer see/saw find/found look seem split break/broke fix plays
-	renew sign book schedule share touch wake/woke graduate drop wash earn spend/spent work own tend dance ski surf climb hike knit sew fish hunt
+	renew sign book schedule share touch wake/woke graduate drop wash earn spend/spent work own tend dance ski surf climb hike knit sew
+		fish hunt
 	 land let rehearse bring/brought pick send/sent subscribe freeze/froze log sync bill charge`
 
 const germanVerbs = `wohn wohne wohnt wohnen wohnte

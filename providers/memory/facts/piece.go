@@ -101,7 +101,8 @@ func (r *pieceReader) finite(k int) string {
 }
 
 // auxiliaries begin a predicate, too.
-var auxiliaries = wordSet(`can can't cannot will won't must should could would may might do does did don't doesn't didn't don doesn didn has hasn have haven ca
+var auxiliaries = wordSet(`can can't cannot will won't must should could would may might do does did don't doesn't didn't don doesn
+	didn has hasn have haven ca
 	kann darf muss soll wird werden wurde hat haben habe hab peux peut doit dois va vais puedo puede debo debe ha he hemos`)
 
 // hasVerb reports whether a verb, or "I'm", is among the words.
@@ -120,7 +121,8 @@ func (r *pieceReader) contracted(k int) bool {
 	if f == "im" { // a German preposition before a noun
 		return k+1 < len(r.ws) && !r.t.capital(r.ws[k+1].from)
 	}
-	return strings.HasPrefix(f, "j'") || hasAnySuffix(f, "'m", "'re", "'ve", "'ll", "'d") || f == "ive" || f == "he's" || f == "she's" || f == "it's" ||
+	return strings.HasPrefix(f, "j'") || hasAnySuffix(f, "'m", "'re", "'ve", "'ll", "'d") || f == "ive" || f == "he's" ||
+		f == "she's" || f == "it's" ||
 		f == "c'est"
 }
 
@@ -208,7 +210,8 @@ func (r *pieceReader) personal(k int) bool {
 func (r *pieceReader) counts(k int) bool { return k+1 < len(r.ws) && r.stop(k)-k <= 3 }
 
 // within begins a part that belongs to the part before: a relative clause, a reason, an infinitive.
-var within = wordSet(`who which that whose whom where when while because since cause as than if unless so like such to for of though although until before after
+var within = wordSet(`who which that whose whom where when while because since cause as than if unless so like such to for of though
+	although until before after
 	or nor not mostly including especially even
 	weil dass ob wenn als wie damit sodass denn falls welche welcher welches wo bis obwohl also oder sondern nicht
 	qui que quand parce car comme si dont ou lorsque donc puisque sauf
@@ -298,12 +301,14 @@ func (r *pieceReader) imperative(start int) bool {
 // ("I want to stay and work").
 func (r *pieceReader) agrees(start, end, verb int, subject string) bool {
 	for k := start; k < end; k++ {
-		if k > start && r.f[k-1] == "to" && verbForm(r.f[k]) || modals[r.f[k]] || infinitives[r.f[k]] || strings.HasSuffix(r.f[k], "n't") && englishBase(r.f[verb]) {
+		if k > start && r.f[k-1] == "to" && verbForm(r.f[k]) || modals[r.f[k]] || infinitives[r.f[k]] ||
+			strings.HasSuffix(r.f[k], "n't") && englishBase(r.f[verb]) {
 			return false
 		}
 	}
 	f, low := r.f[verb], strings.ToLower(subject)
-	third := strings.HasSuffix(f, "s") && !hasAnySuffix(f, "ss", "us", "is") && englishBase(strings.TrimSuffix(f, "s")) || f == "has" || f == "is" || f == "does"
+	third := strings.HasSuffix(f, "s") && !hasAnySuffix(f, "ss", "us", "is") && englishBase(strings.TrimSuffix(f, "s")) ||
+		f == "has" || f == "is" || f == "does"
 	switch low {
 	case "i", "we", "they":
 		return !third
@@ -319,7 +324,8 @@ func (r *pieceReader) agrees(start, end, verb int, subject string) bool {
 func englishBase(f string) bool { return englishLemmas()[f] }
 
 // infinitives are verbs that take another verb.
-var infinitives = wordSet("muss mussen soll sollen will wollen kann konnen darf durfen mochte werde wird werden wurde veux peux dois vais quiero puedo voy debo")
+var infinitives = wordSet("muss mussen soll sollen will wollen kann konnen darf durfen mochte werde wird werden wurde veux peux " +
+	"dois vais quiero puedo voy debo")
 
 // elliptic reports whether words without a verb state something like the piece before: they repeat its
 // preposition ("api runs on kestrel, staging on merlin"), are about a relative, or count something.

@@ -76,7 +76,8 @@ func (r *pieceReader) led(at, verb int) bool {
 // past reports whether the verb tells of something done, not of something that is.
 func (r *pieceReader) past(verb int) bool {
 	f := r.f[verb]
-	return f != "was" && f != "were" && pastVerb(f) || hasAnySuffix(f, "'ve", "ive") || f == "have" && pastVerb(r.next(verb)) || f == "haven't"
+	return f != "was" && f != "were" && pastVerb(f) || hasAnySuffix(f, "'ve", "ive") || f == "have" && pastVerb(r.next(verb)) ||
+		f == "haven't"
 }
 
 // known reports whether the subject of a statement is known: the speaker, their things and people, or a name.
@@ -115,7 +116,8 @@ func (r *pieceReader) known(at, verb int, carried string) bool {
 // specific reports whether a name or a number follows the verb.
 func (r *pieceReader) specific(verb int) bool {
 	for k := verb + 1; k < len(r.f); k++ {
-		if r.t.capital(r.ws[k].from) && !firstSingular[r.f[k]] && r.f[k] != "i" || r.f[k][0] >= '0' && r.f[k][0] <= '9' || dayWords[r.f[k]] {
+		if r.t.capital(r.ws[k].from) && !firstSingular[r.f[k]] && r.f[k] != "i" || r.f[k][0] >= '0' && r.f[k][0] <= '9' ||
+			dayWords[r.f[k]] {
 			return true
 		}
 	}
@@ -146,11 +148,14 @@ func (r *pieceReader) lasting(verb int) bool {
 var momentary = wordSet("it's c'est i'd we'd")
 
 // fleeting verbs tell of thoughts and moments.
-var fleeting = wordSet(`think hope say tell ask feel seem look see find know try want give put let come take make guess mean wonder need stand hurt
-	get aux show open try start stare write read debug click check wait fix set turn bring pick happen find will kann konnte quiero puedo vais muss darf`)
+var fleeting = wordSet(`think hope say tell ask feel seem look see find know try want give put let come take make guess mean wonder
+	need stand hurt
+	get aux show open try start stare write read debug click check wait fix set turn bring pick happen find will kann konnte quiero
+		puedo vais muss darf`)
 
 // vague words show that a statement is about the conversation, or about a moment.
-var vague = wordSet(`someone somebody people everyone everybody anyone jemand leute alle quelqu'un alguien gente this that these those it you your yours he she they there here what which who how why
+var vague = wordSet(`someone somebody people everyone everybody anyone jemand leute alle quelqu'un alguien gente this that these those
+	it you your yours he she they there here what which who how why
 	dies diese dieser dieses das du dein deine ihr es er sie man
 	ce cette ces ca tu ton ta tes vous votre vos il elle c'est
 	esto esta este eso esa ese tu tus usted le`)

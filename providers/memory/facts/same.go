@@ -293,7 +293,8 @@ var topicStems = func() map[string]string {
 var scopes = func() map[string]string {
 	out := map[string]string{}
 	for name, words := range map[string]string{
-		"code":   "code comment comments kommentar kommentare code-kommentare commentaires comentarios docstrings identifiers variable variables",
+		"code": "code comment comments kommentar kommentare code-kommentare commentaires comentarios docstrings identifiers " +
+			"variable variables",
 		"mail":   "mail mails email emails e-mail e-mails letter letters brief briefe courriel courriels correo correos carta cartas",
 		"commit": "commit commits changelog",
 		"title":  "title titles heading headings titel uberschriften titres titulos",

@@ -27,7 +27,8 @@ var (
 		`summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
 		`ubersetze?|korrigiere?|traduce|corrige|traduis|reformule|resume)\b[^.!?\n]{0,60}:`)
 	// document begins an attachment, end closes it.
-	ticketHead = regexp.MustCompile(`^\s*(?:(?:ticket|issue|case|incident|vorgang|anfrage|demande|incidencia|caso)\s*(?:#|no\.?|nr\.?|n°)?\s*` +
+	ticketHead = regexp.MustCompile(`^\s*(?:(?:ticket|issue|case|incident|vorgang|anfrage|demande|incidencia|caso)` +
+		`\s*(?:#|no\.?|nr\.?|n°)?\s*` +
 		`[a-z]{0,6}-?\d+\s*$|(?:reporter|reported by|assignee|assigned to|requester|customer|status|priority|severity|` +
 		`gemeldet von|melder|kunde|prioritat|rapporteur|demandeur|priorite|solicitante|cliente|prioridad)\s?:)`)
 	document = regexp.MustCompile(`^\s*(?:-{3,} ?[^-\n]{1,60} ?-{3,}|={3,} ?[^=\n]{1,60} ?={3,}|curriculum vitae)\s*$`)

@@ -231,7 +231,8 @@ func afterNominal(before, f string) bool {
 }
 
 // denials are the words that negate a statement.
-var denials = wordSet("not no never none without nicht kein keine keinen keinem keiner nie niemals ohne pas jamais sans aucun nunca jamas sin")
+var denials = wordSet("not no never none without nicht kein keine keinen keinem keiner nie niemals ohne pas jamais " +
+	"sans aucun nunca jamas sin")
 
 // ownerOf returns whose attribute a statement gives, from the words up to its verb.
 func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
@@ -241,7 +242,8 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 	}
 	near := min(len(ws), verbAt+3)
 	for i := verbAt + 1; i < near; i++ { // "inzwischen wohne ich", unless a relative precedes
-		if f := t.folded(ws[i]); inverted[f] != aThing && verbAt < 4 && !slices.ContainsFunc(ws[:verbAt], func(w word) bool { return kin[t.folded(w)] }) {
+		if f := t.folded(ws[i]); inverted[f] != aThing && verbAt < 4 &&
+			!slices.ContainsFunc(ws[:verbAt], func(w word) bool { return kin[t.folded(w)] }) {
 			return inverted[f], ""
 		}
 	}
@@ -321,7 +323,8 @@ func stem(f string) string {
 }
 
 // dayWords name days, months and times of day.
-var dayWords = wordSet(`monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
+var dayWords = wordSet(`monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays
+	saturdays sundays
 	january february march april may june july august september october november december noon midnight
 	montag dienstag mittwoch donnerstag freitag samstag sonntag montags dienstags mittwochs donnerstags freitags samstags sonntags
 	januar februar marz mai juni juli oktober dezember uhr
@@ -363,6 +366,7 @@ func sameStem(a, b string) bool {
 func (s *Statements) Changes() bool {
 	return slices.ContainsFunc(s.parts, func(x *Statement) bool {
 		c := x.changes()
-		return !c.doubt && (c.now || len(c.replaced)+len(c.ended)+len(c.ends) > 0 || len(x.subject) > 0 && len(x.kinds) > 0 || len(x.topics) > 0)
+		return !c.doubt && (c.now || len(c.replaced)+len(c.ended)+len(c.ends) > 0 ||
+			len(x.subject) > 0 && len(x.kinds) > 0 || len(x.topics) > 0)
 	})
 }
