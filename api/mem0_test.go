@@ -232,7 +232,8 @@ func FuzzMem0Filters(f *testing.F) {
 	})
 }
 
-// TestMem0Pending: an answer does not wait for ever, nor for the turns of others.
+// TestMem0Pending checks that an answer does not wait for ever, nor for the turns of other users. The
+// turns of one user are learnt in order.
 func TestMem0Pending(t *testing.T) {
 	asked, answered := make(chan struct{}, 10), make(chan struct{})
 	model := llm.GeneratorFunc(func(ctx context.Context, r llm.Request) (llm.Response, error) {
@@ -243,25 +244,25 @@ func TestMem0Pending(t *testing.T) {
 		return llm.Response{Text: `{"items":[]}`}, nil
 	})
 	f := startWith(t, engine.Options{PauseJobs: true, FactExtraction: engine.FactExtraction{Model: model}}, Options{}, func(s *Server) { s.extractionWait = 20 * time.Millisecond })
-	add := func(session, text string) mem0Added {
+	add := func(user, text string) mem0Added {
 		t.Helper()
-		a := f.call(t, "POST", "/mem0/v1/memories/", fmt.Sprintf(`{"user_id":"ada","run_id":%q,"async_mode":false,"messages":[{"role":"user","content":%q}]}`, session, text))
+		a := f.call(t, "POST", "/mem0/v1/memories/", fmt.Sprintf(`{"user_id":%q,"run_id":%q,"async_mode":false,"messages":[{"role":"user","content":%q}]}`, user, user, text))
 		var got mem0Added
 		if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 {
 			t.Fatalf("%d: %s", a.status, a.body)
 		}
 		return got
 	}
-	if got := add("s1", "I prefer tea."); got.Status != "PENDING" || len(got.Results) != 1 {
+	if got := add("ada", "I prefer tea."); got.Status != "PENDING" || len(got.Results) != 1 {
 		t.Errorf("%+v", got)
 	}
 	<-asked
 	f.extractionWait = time.Minute
-	if got := add("s2", "I prefer coffee."); got.Status != "" || len(got.Results) != 2 {
+	if got := add("ben", "I prefer coffee."); got.Status != "" || len(got.Results) != 2 {
 		t.Errorf("%+v", got)
 	}
 	close(answered)
-	if err := f.eng.Sessions().Settle(t.Context(), "", "s1"); err != nil {
+	if err := f.eng.Sessions().Settle(t.Context(), "", "ada"); err != nil {
 		t.Error(err)
 	}
 }

@@ -96,7 +96,7 @@ func TestCorrectionsAreTold(t *testing.T) {
 	}
 	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	for _, tool := range []string{"context", "search", "codesearch", "memory_search"} {
-		args := map[string]any{"query": "the Harbuor"}
+		args := map[string]any{"query": "the harbuor"}
 		if tool == "search" {
 			if got := call[map[string]any](t, s, tool, args); got["corrections"] != nil {
 				t.Errorf("not in the shape that is expected: %v", got)
@@ -104,7 +104,7 @@ func TestCorrectionsAreTold(t *testing.T) {
 			args["limit"] = 3
 		}
 		got := call[corrected](t, s, tool, args).Corrections
-		if len(got) != 1 || got[0].Word != "Harbuor" || got[0].As != "harbour" {
+		if len(got) != 1 || got[0].Word != "harbuor" || got[0].As != "harbour" {
 			t.Errorf("%s: %+v", tool, got)
 		}
 		args["query"], args["max_tokens"] = strings.ReplaceAll(strings.Join(long, "s "), "xqs", "xqqs"), 200
@@ -112,7 +112,7 @@ func TestCorrectionsAreTold(t *testing.T) {
 			t.Errorf("%s: %d tokens within 200", tool, n)
 		}
 	}
-	if got := textOf(raw(t, s, "context", map[string]any{"query": "the Harbuor"})); !strings.HasPrefix(got, `Nothing matches "Harbuor"; "harbour" was searched as well. `) {
+	if got := textOf(raw(t, s, "context", map[string]any{"query": "the harbuor"})); !strings.HasPrefix(got, `Nothing matches "harbuor"; "harbour" was searched as well. `) {
 		t.Error(got)
 	}
 }
