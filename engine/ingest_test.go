@@ -204,7 +204,7 @@ func TestOtherRootsKeepTheirIDs(t *testing.T) {
 	if _, err := f.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "docs/a.md", Text: "beta"}, "wiki"); err != nil {
 		t.Fatal(err)
 	}
-	if r := f.ingest(engine.IngestOptions{Paths: []string{dir}}); len(r.Skipped) != 1 {
+	if r := f.ingest(engine.IngestOptions{Paths: []string{dir}, Prefix: "docs"}); len(r.Skipped) != 1 {
 		t.Errorf("%+v", r)
 	}
 }

@@ -178,11 +178,11 @@ func TestToldOnce(t *testing.T) {
 	p := &held{told: make(map[string]int), heard: make(chan struct{}, 10), done: make(chan struct{})}
 	f := open(t, func(o *engine.Options) { o.Providers = []resolve.Registered{{Provider: p}} })
 	for i, id := range []string{"slow", "quick", "other"} {
-		f.turn(ragctx.Turn{ID: id, UserID: "u", SessionID: fmt.Sprint(i), Prompt: "x"})
+		f.turn(ragctx.Turn{ID: id, UserID: fmt.Sprint(i), SessionID: fmt.Sprint(i), Prompt: "x"})
 	}
 	<-p.heard
 	<-p.heard
-	if _, err := f.Sessions().Erase(t.Context(), "", "2", "u", true, convo.Condition{}); err != nil {
+	if _, err := f.Sessions().Erase(t.Context(), "", "2", "2", true, convo.Condition{}); err != nil {
 		t.Fatal(err)
 	}
 	select {
