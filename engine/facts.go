@@ -13,7 +13,6 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 	"github.com/ragctx/ragctx/providers/memory"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // FactExtraction configures the extraction of facts from turns. The zero value extracts by rules.
@@ -45,7 +44,7 @@ const DefaultModelWait = 3 * time.Minute
 const extractTimeout = 2 * time.Minute
 
 func (e *core) newFactExtractor() (*factExtractor, error) {
-	l := &factExtractor{engine: e, changes: memory.NewChangeFinder(facts.Matcher{})}
+	l := &factExtractor{engine: e, changes: memory.NewChangeFinder()}
 	o := e.opts.FactExtraction
 	l.wait = cmp.Or(o.Wait, DefaultModelWait)
 	if o.Model == nil {
@@ -184,9 +183,6 @@ const maxKnown = 500
 // applyChanges finds the memories that the findings make obsolete. It returns what is left of those that are
 // obsolete in part.
 func (l *factExtractor) applyChanges(ctx context.Context, ns int64, t ragctx.Turn, found []memory.Finding) ([]ragctx.Memory, error) {
-	if !slices.ContainsFunc(found, func(f memory.Finding) bool { return f.Content != "" }) {
-		return nil, nil
-	}
 	f := store.MemoryFilter{
 		UserID: t.UserID, Own: true, AgentID: t.AgentID, Now: l.engine.opts.Now(), Order: store.ByRecency, Limit: maxKnown,
 		Types: []ragctx.MemoryType{ragctx.MemorySemantic, ragctx.MemoryProcedural},

@@ -17,8 +17,6 @@ const leastChange = 0.35
 
 // ChangeFinder finds the memories that the facts of a turn make obsolete. It is safe for concurrent use.
 type ChangeFinder struct {
-	matcher facts.Matcher
-
 	mu         sync.Mutex
 	known      *lru.Cache[string, *facts.Statements] // by content: reading one takes 25 µs
 	generation uint64                                // rises with each erasure
@@ -32,8 +30,8 @@ const (
 )
 
 // NewChangeFinder returns a finder.
-func NewChangeFinder(m facts.Matcher) *ChangeFinder {
-	return &ChangeFinder{matcher: m, known: lru.New[string, *facts.Statements](maxPrepared, maxPreparedBytes)}
+func NewChangeFinder() *ChangeFinder {
+	return &ChangeFinder{known: lru.New[string, *facts.Statements](maxPrepared, maxPreparedBytes)}
 }
 
 // Forget removes all contents, after an erasure.
@@ -63,10 +61,24 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *facts.Stat
 	return s
 }
 
-// Apply adds to each finding the memories that it makes obsolete, by id. list returns the current memories of
-// the turn's user. A finding that is rejected for its confidence is stored if it changes a known one: that shows
-// that it matters. It returns what is left of memories of which only a part is obsolete.
+// Apply adds to each finding the ids of the memories that it makes obsolete. list returns the current memories of
+// the turn's user; it is called only if a finding may change one. A finding that was rejected for its confidence is
+// stored if it changes a known fact. Apply returns the remaining parts of memories that are obsolete in part.
 func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragctx.Memory, error)) (rest []ragctx.Memory, err error) {
+	newer := make(map[int]*facts.Statements) // of the findings that may change a memory
+	for i := range found {
+		f := &found[i]
+		if f.Verdict == Quarantine || f.Content == "" ||
+			f.Verdict == Reject && (f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
+			continue
+		}
+		if s := facts.ReadStatements(f.Content, addressed(f.Kind)); f.Verdict != Reject || s.Changes() {
+			newer[i] = s
+		}
+	}
+	if len(newer) == 0 {
+		return nil, nil
+	}
 	c.mu.Lock()
 	generation := c.generation
 	c.mu.Unlock()
@@ -78,12 +90,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 	left := map[int]ragctx.Memory{} // of known memories
 	for i := range found {
 		f := &found[i]
-		if f.Verdict == Quarantine || f.Content == "" ||
-			f.Verdict == Reject && (f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
-			continue
-		}
-		newer := facts.ReadStatements(f.Content, addressed(f.Kind))
-		if f.Verdict == Reject && !newer.Changes() {
+		if newer[i] == nil {
 			continue
 		}
 		for j, k := range known {
@@ -91,7 +98,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 				continue
 			}
 			older := c.prepared(&k, generation)
-			why, text, ok := c.matcher.Supersedes(newer, older)
+			why, text, ok := facts.Supersedes(newer[i], older)
 			if !ok && f.Verdict == Store && sameAttribute(f.Fact, k.About) {
 				why, text, ok = "another value", facts.SupersedesValue(older, k.About.Value), true
 			}

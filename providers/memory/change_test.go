@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/providers/memory/facts"
 )
 
 // changeTurn returns a turn, its findings, and n memories that are older.
@@ -28,7 +27,7 @@ func changeTurn(n int) (ragctx.Turn, []Finding, []ragctx.Memory) {
 
 func TestChangeFinderForgets(t *testing.T) {
 	turn, found, known := changeTurn(3)
-	c := NewChangeFinder(facts.Matcher{})
+	c := NewChangeFinder()
 	list := func() ([]ragctx.Memory, error) { return known, nil }
 	if _, err := c.Apply(turn, found, list); err != nil || c.known.Len() != 3 {
 		t.Fatalf("%d contents, %v; want 3", c.known.Len(), err)
@@ -51,7 +50,7 @@ func BenchmarkLearn(b *testing.B) {
 	for _, warm := range []bool{false, true} {
 		b.Run(fmt.Sprintf("warm=%v", warm), func(b *testing.B) {
 			turn, _, known := changeTurn(500)
-			c := NewChangeFinder(facts.Matcher{})
+			c := NewChangeFinder()
 			for b.Loop() {
 				if !warm {
 					c.Forget()

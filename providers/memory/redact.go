@@ -170,10 +170,6 @@ func (r *redactor) keyed(key, s string) string {
 
 // RedactText returns a text without secrets.
 func RedactText(s string) (string, Redacted) {
-	out, found := redact.Redact(s)
-	count := make(Redacted)
-	for _, f := range found {
-		count[f.Kind]++
-	}
-	return out, count
+	r := redactor{count: make(Redacted), values: make(map[string]string)}
+	return r.text(s), r.count
 }

@@ -14,8 +14,7 @@ type change struct {
 	doubt bool
 	// ahead is set if it is about the future.
 	ahead bool
-	// replaced are what the statement says is replaced by something else, ended what it says is over. Each
-	// group is the words of one thing.
+	// replaced holds the things that the statement replaces by something else, ended those that it declares over.
 	replaced, ended []group
 	// ends lists the topics that are over as a whole: "I quit my job".
 	ends map[string]bool
@@ -30,7 +29,7 @@ type group struct {
 	subject bool
 }
 
-// A pattern of changes has the groups o, what is replaced or over, and n, what is new.
+// changePattern finds a change. Its group o matches the old thing, n the new one.
 type changePattern struct {
 	re *regexp.Regexp
 	// over is set for an end without a successor, state for the end of a state.
@@ -178,7 +177,6 @@ var overs = map[string]*regexp.Regexp{
 		`\b(?:geschieden|getrennt|scheidung|verwitwet|wieder single|schluss gemacht|auseinander)\b|` +
 		`\b(?:divorcee?s?|separee?s?|rompu|celibataire)\b|\b(?:divorciad[oa]s?|divorciamos|separad[oa]s?|separamos|rompimos|` +
 		`hemos roto|lo dejamos|solter[oa])\b`),
-	"home": nil,
 }
 
 // unsure finds statements that are no facts yet.
@@ -225,7 +223,7 @@ func readChange(t *text, from, to int) change {
 		}
 	}
 	for topic, re := range overs {
-		if re != nil && re.Match(words) {
+		if re.Match(words) {
 			if c.ends == nil {
 				c.ends = map[string]bool{}
 			}

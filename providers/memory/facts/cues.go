@@ -241,7 +241,7 @@ func (e *extractor) when(b *bag, u *unit, today time.Time) {
 // byRules adds the rules that matched in a unit, and the number of words they leave.
 func (e *extractor) byRules(b *bag, sc *scene, u *unit) {
 	if ruled := e.credible(u); len(ruled) > 0 {
-		left := bucketName(min(e.uncovered(u, ruled), 6))
+		left := bucketName(min(e.uncovered(u, ruled, Fact.matchedEnd), 6))
 		b.add("left=", left)
 		b.when(len(sc.units) == 1, "all said")
 		if len(sc.units) == 1 {

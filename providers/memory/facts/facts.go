@@ -88,3 +88,6 @@ type Fact struct {
 	// Matched is the end of a rule's match before it was cut to its piece of the sentence.
 	Matched int `json:"-"`
 }
+
+// matchedEnd returns the end of what the fact was found in.
+func (f Fact) matchedEnd() int { return max(f.Span.End, f.Matched) }

@@ -25,13 +25,19 @@ type pieceReader struct {
 	loose bool
 }
 
-// pieces splits a sentence. It cuts only before a part that has a verb, or that repeats the form of the part
-// before it, and behind a part that has a verb.
-func (t *text) pieces(from, to int, loose bool) []piece {
-	r := pieceReader{t: t, ws: t.words(from, to), loose: loose}
+func newPieceReader(t *text, from, to int) pieceReader {
+	r := pieceReader{t: t, ws: t.words(from, to)}
 	for _, w := range r.ws {
 		r.f = append(r.f, t.folded(w))
 	}
+	return r
+}
+
+// pieces splits a sentence. It cuts only before a part that has a verb, or that repeats the form of the part
+// before it, and behind a part that has a verb.
+func (t *text) pieces(from, to int, loose bool) []piece {
+	r := newPieceReader(t, from, to)
+	r.loose = loose
 	if len(r.ws) == 0 {
 		return []piece{{from: from, to: to}}
 	}

@@ -17,12 +17,9 @@ const (
 // plain reports whether a piece is a plain statement about the speaker, their things or their people: a known
 // subject, a verb that describes a lasting state, and something that it says.
 func (e *extractor) plain(x piece) said {
-	r := pieceReader{t: e.t, ws: e.t.words(x.from, x.to)}
+	r := newPieceReader(e.t, x.from, x.to)
 	if len(r.ws) < 2 || len(r.ws) > 30 {
 		return nothing
-	}
-	for _, w := range r.ws {
-		r.f = append(r.f, e.t.folded(w))
 	}
 	at := 0
 	for at < len(r.f)-1 && (fillers[r.f[at]] || adverbs[r.f[at]] || joiners[r.f[at]]) {

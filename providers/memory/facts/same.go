@@ -5,15 +5,13 @@ import (
 	"strings"
 )
 
-// Matcher answers whether a statement replaces or ends an earlier one: whether both give the same attribute of
-// the same subject, which has one value at a time, or the newer one says that the earlier one is over.
-type Matcher struct{}
-
 // overReason is the reason for a statement that ended without a successor.
 const overReason = "it is over"
 
-// Supersedes reports which parts of an earlier content a newer one makes obsolete: all of it, or all but rest.
-func (m Matcher) Supersedes(newer, older *Statements) (why, rest string, ok bool) {
+// Supersedes reports which parts of an earlier content a newer one makes obsolete: all of it, or all but rest. A
+// statement makes an earlier one obsolete if both give the same attribute of the same subject, which has one value
+// at a time, or if the newer one says that the earlier one is over.
+func Supersedes(newer, older *Statements) (why, rest string, ok bool) {
 	gone, over := make([]bool, len(older.parts)), make([]bool, len(older.parts))
 	for i, n := range newer.parts[:max(0, len(newer.parts)-1)] { // "we'll move, not sure yet"
 		if next := newer.parts[i+1]; next.changes().doubt && len(next.words) <= 2 {
@@ -22,7 +20,7 @@ func (m Matcher) Supersedes(newer, older *Statements) (why, rest string, ok bool
 	}
 	for i, o := range older.parts {
 		for _, n := range newer.parts {
-			if reason, yes := m.supersedes(n, o); yes {
+			if reason, yes := supersedes(n, o); yes {
 				gone[i], over[i], why = true, reason == overReason, reason
 				break
 			}
@@ -34,7 +32,7 @@ func (m Matcher) Supersedes(newer, older *Statements) (why, rest string, ok bool
 	return why, older.without(gone, over), true
 }
 
-// SupersedesValue is [Matcher.Supersedes] for a newer value of the same exclusive attribute: the parts that have
+// SupersedesValue is [Supersedes] for a newer value of the same exclusive attribute: the parts that have
 // the old value are obsolete.
 func SupersedesValue(older *Statements, value string) (rest string) {
 	t := read(value)
@@ -55,7 +53,7 @@ func SupersedesValue(older *Statements, value string) (rest string) {
 }
 
 // supersedes reports whether a statement makes an earlier one obsolete, and why.
-func (m Matcher) supersedes(newer, older *Statement) (why string, ok bool) {
+func supersedes(newer, older *Statement) (why string, ok bool) {
 	c := newer.changes()
 	if c.doubt {
 		return "", false
@@ -83,10 +81,7 @@ func (m Matcher) supersedes(newer, older *Statement) (why string, ok bool) {
 			return overReason, true
 		}
 	}
-	if why, ok := m.sameAttribute(newer, older); ok {
-		return why, true
-	}
-	return "", false
+	return sameAttribute(newer, older)
 }
 
 // personalOnly reports whether a statement is about its speaker's home, work or partner.
@@ -181,7 +176,7 @@ func subjectHas(s *Statement, words []term) bool {
 }
 
 // sameAttribute reports whether two statements give the same attribute, which has one value at a time.
-func (m Matcher) sameAttribute(newer, older *Statement) (string, bool) {
+func sameAttribute(newer, older *Statement) (string, bool) {
 	if !sameOwner(newer, older) || newer.order != older.order {
 		return "", false
 	}

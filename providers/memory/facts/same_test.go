@@ -61,7 +61,7 @@ func TestMatcher(t *testing.T) {
 	var right, wrong, missed int
 	for _, p := range matched {
 		read := func(s string) *facts.Statements { return facts.ReadStatements(s, false) }
-		why, rest, same := facts.Matcher{}.Supersedes(read(p.newer), read(p.older))
+		why, rest, same := facts.Supersedes(read(p.newer), read(p.older))
 		switch {
 		case same && p.same:
 			right++
@@ -83,7 +83,7 @@ func TestMatcher(t *testing.T) {
 // TestMatcherLeavesTheRest checks that only a part of a content becomes obsolete.
 func TestMatcherLeavesTheRest(t *testing.T) {
 	older := facts.ReadStatements("The user's CI runs on Travis, releases are cut every second Thursday and Lena is the product manager.", false)
-	_, rest, ok := facts.Matcher{}.Supersedes(facts.ReadStatements("Omar took over from Lena as product manager.", false), older)
+	_, rest, ok := facts.Supersedes(facts.ReadStatements("Omar took over from Lena as product manager.", false), older)
 	if want := "The user's CI runs on Travis, releases are cut every second Thursday."; !ok || rest != want {
 		t.Errorf("left is %q (%v), want %q", rest, ok, want)
 	}
@@ -94,7 +94,7 @@ func BenchmarkMatcher(b *testing.B) {
 	newer := facts.ReadStatements("The user has relocated to Turin.", false)
 	for b.Loop() {
 		for i := range 500 {
-			facts.Matcher{}.Supersedes(newer, facts.ReadStatements(matched[i%len(matched)].older, false))
+			facts.Supersedes(newer, facts.ReadStatements(matched[i%len(matched)].older, false))
 		}
 	}
 }
@@ -116,7 +116,7 @@ func TestMatcherLeavesOtherStatements(t *testing.T) {
 			"L'utilisateur dit : « On utilise Jira »",
 		},
 	} {
-		_, rest, ok := facts.Matcher{}.Supersedes(facts.ReadStatements(x.newer, false), facts.ReadStatements(x.older, false))
+		_, rest, ok := facts.Supersedes(facts.ReadStatements(x.newer, false), facts.ReadStatements(x.older, false))
 		if !ok || rest != x.rest {
 			t.Errorf("%q leaves %q of %q (%v), want %q", x.newer, rest, x.older, ok, x.rest)
 		}

@@ -168,6 +168,14 @@ func (e *extractor) partsOf(u *unit) []piece {
 	return out
 }
 
+// part returns the unit within a piece, with the times there.
+func (u *unit) part(x piece) unit {
+	p := *u
+	p.from, p.to = x.from, x.to
+	p.times = slices.DeleteFunc(slices.Clone(u.times), func(t moment) bool { return t.from < x.from || t.to > x.to })
+	return p
+}
+
 // worthPiece is the least probability that a piece is worth remembering by itself.
 const worthPiece = 0.7
 
@@ -182,9 +190,8 @@ func (e *extractor) worthy(parts []piece, u *unit, sc *scene) []piece {
 	b := newBag()
 	out := parts[:0:0]
 	for i, x := range parts {
-		part := *u
-		part.from, part.to, part.first, part.last = x.from, x.to, u.first && i == 0, u.last && i == len(parts)-1
-		part.times = slices.DeleteFunc(slices.Clone(u.times), func(t moment) bool { return t.from < x.from || t.to > x.to })
+		part := u.part(x)
+		part.first, part.last = u.first && i == 0, u.last && i == len(parts)-1
 		part.facts = slices.DeleteFunc(slices.Clone(u.facts), func(f Fact) bool { return f.Span.Start < x.from || f.Span.Start >= x.to })
 		old := sc.units[sc.at]
 		sc.units[sc.at] = part
@@ -206,9 +213,7 @@ func (e *extractor) worthy(parts []piece, u *unit, sc *scene) []piece {
 
 // pieceFacts returns the facts of a piece of a unit; ruled are those of the unit.
 func (e *extractor) pieceFacts(x piece, u *unit, ruled []Fact, b *bag, language string, p float64, why []string) []Fact {
-	part := *u
-	part.from, part.to = x.from, x.to
-	part.times = slices.DeleteFunc(slices.Clone(u.times), func(t moment) bool { return t.from < x.from || t.to > x.to })
+	part := u.part(x)
 	var own []Fact
 	for _, f := range ruled {
 		if f.Span.Start >= x.from && f.Span.Start < x.to || x.from == u.from && f.Span.Start < x.from {
@@ -222,7 +227,7 @@ func (e *extractor) pieceFacts(x piece, u *unit, ruled []Fact, b *bag, language 
 		}
 	}
 	whole := func() Fact { return e.wholeFact(&part, x, b, language, p, why) }
-	more := e.uncoveredIn(&part, own)
+	more := e.uncovered(&part, own, func(f Fact) int { return f.Span.End })
 	if more > 0 && len(own) > 0 && !slices.ContainsFunc(own, func(f Fact) bool { return f.Kind != ragctx.FactInstruction }) {
 		// An order means little without its purpose.
 		own, more = own[:1], manyUncovered
@@ -243,18 +248,6 @@ func (e *extractor) pieceFacts(x piece, u *unit, ruled []Fact, b *bag, language 
 // hasContent reports whether a piece has a content word.
 func hasContent(t *text, u *unit) bool {
 	return slices.ContainsFunc(t.words(u.from, u.to), func(w word) bool { f := t.folded(w); return !function[f] && !fillers[f] })
-}
-
-// uncoveredIn counts the content words of a piece outside the facts' words.
-func (e *extractor) uncoveredIn(u *unit, facts []Fact) int {
-	n := 0
-	for _, w := range e.t.words(u.from, u.to) {
-		taken := slices.ContainsFunc(facts, func(f Fact) bool { return w.from >= f.Span.Start && w.to <= f.Span.End })
-		if f := e.t.folded(w); !taken && !function[f] && !fillers[f] {
-			n++
-		}
-	}
-	return n
 }
 
 // carried applies the rules to a piece with the subject of the piece before.
@@ -286,11 +279,11 @@ func (e *extractor) credible(u *unit) []Fact {
 	return out
 }
 
-// uncovered counts the content words of a unit outside all matches.
-func (e *extractor) uncovered(u *unit, ruled []Fact) int {
+// uncovered counts the content words of a unit outside the facts, each of which goes to end.
+func (e *extractor) uncovered(u *unit, facts []Fact, end func(Fact) int) int {
 	n := 0
 	for _, w := range e.t.words(u.from, u.to) {
-		taken := slices.ContainsFunc(ruled, func(f Fact) bool { return w.from >= f.Span.Start && w.to <= max(f.Span.End, f.Matched) })
+		taken := slices.ContainsFunc(facts, func(f Fact) bool { return w.from >= f.Span.Start && w.to <= end(f) })
 		if f := e.t.folded(w); !taken && !function[f] && !fillers[f] {
 			n++
 		}

@@ -70,7 +70,7 @@ func (e *extractor) assign(us []unit) {
 		for i < len(us) && us[i].to <= f.Span.Start {
 			i++
 		}
-		for k := i; k < len(us) && us[k].from < max(f.Span.End, f.Matched); k++ {
+		for k := i; k < len(us) && us[k].from < f.matchedEnd(); k++ {
 			us[k].facts = append(us[k].facts, f)
 		}
 	}
