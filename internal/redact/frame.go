@@ -187,7 +187,7 @@ func (p *phrase) renamed() bool {
 				at = 1
 			}
 			_, end := p.valueAt(toks[at:])
-			return end == 1 && d < at+5 && p.mask(toks[at].start, toks[at].end)
+			return end == 1 && d < at+5 && p.maskWord(toks[at])
 		}
 		return before(d - 1)
 	case last.mark == 0 && p.c != code && p.c != pin && d > 1 && (toks[d-2].w == "make" || toks[d-2].w == "c'est"):

@@ -95,7 +95,7 @@ func (p *phrase) isWord(w string) bool {
 // second redacts the second word of a pair.
 func (p *phrase) second(t proseWord, strict bool) bool {
 	return p.plausible(t) && !host(t.w) && !methods[t.w] && !compounds[t.w] && (!strict || t.end-t.start >= 6 && p.strong(t)) &&
-		p.mask(t.start, t.end)
+		p.maskWord(t)
 }
 
 // host reports whether w has the form of a host name.
@@ -178,19 +178,12 @@ func (p *scanner) option(i int) {
 		start := next
 		if o.separator != 0 {
 			at := strings.IndexByte(v, o.separator)
-			if at < 1 || v[0] == '"' || v[0] == '\'' {
-				at = strings.IndexByte(v, o.separator)
-				if at < 1 {
-					return
-				}
+			if at < 1 {
+				return
 			}
 			start = next + at + 1
 		}
-		if from, to, quoted := p.quotation(start); quoted {
-			start, end = from, to
-		} else {
-			end = start + cut(s[start:end], false)
-		}
+		start, end = p.unquoted(start, end)
 		if v := s[start:end]; len(v) >= 3 && !placeholder(v) && v[0] != '-' && !digitsOnly(v, 1, 4) && !p.touched(start, end) {
 			p.add(Password, start, end)
 		}
@@ -273,15 +266,18 @@ func (p *scanner) netUse(fields []group) {
 
 // argument redacts an argument of a command, without its quotes.
 func (p *scanner) argument(f group) {
-	start, end := f.start, f.end
-	if from, to, quoted := p.quotation(start); quoted {
-		start, end = from, to
-	} else {
-		end = start + cut(p.s[start:end], false)
-	}
+	start, end := p.unquoted(f.start, f.end)
 	if v := p.s[start:end]; len(v) >= 3 && !placeholder(v) && !expression(v, "") && v[0] != '-' && !p.touched(start, end) {
 		p.add(Password, start, end)
 	}
+}
+
+// unquoted returns the bounds of the value in text[start:end]: within its quotes, or without the signs at its end.
+func (p *scanner) unquoted(start, end int) (int, int) {
+	if from, to, ok := p.quotation(start); ok {
+		return from, to
+	}
+	return start, start + cut(p.s[start:end], false)
 }
 
 func (g group) in(s string) string { return s[g.start:g.end] }

@@ -22,9 +22,7 @@ func Question(text string) string {
 	asks := slices.ContainsFunc(words, func(t proseWord) bool {
 		return requesting[t.w] || text[len(text)-1] == '?' && knowing[t.w]
 	}) || len(words) < 7 && text[len(text)-1] == '?' && !slices.ContainsFunc(words, func(t proseWord) bool {
-		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w] &&
-			!prepositions[t.w] &&
-			!maybeNoun(t.w)
+		return !asksOnly(t.w) && !prepositions[t.w] && !maybeNoun(t.w)
 	})
 	if !asks || slices.ContainsFunc(words, func(t proseWord) bool { return circumstances[t.w] }) {
 		return ""
@@ -60,9 +58,10 @@ var questionOf = map[class]string{
 // requesting are verbs of a request for a secret.
 var requesting = wordSet(`please give send tell enter type need bitte gib schick sag nenne donne envoie dis dime dame escribe`)
 
-// knowing are words of a question whether somebody knows a secret, circumstances those of questions about one.
 var (
-	knowing       = wordSet(`know have got what what's kennst kennt weißt hast habt quel connais cuál sabes tienes`)
+	// knowing are words of a request for a secret: "do you have the password?".
+	knowing = wordSet(`know have got what what's kennst kennt weißt hast habt quel connais cuál sabes tienes`)
+	// circumstances are words of a question about a secret: "how long is the password?".
 	circumstances = wordSet(`how where why who when long short reset change changed forgot strong work works working wo warum wer
 	wann wieso wohin
 		lange zurücksetzen ändern geändert vergessen comment où pourquoi qui quand cómo dónde quién cuándo porqué policy wrong`)
