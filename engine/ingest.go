@@ -84,6 +84,9 @@ type Skipped struct {
 	Field string `json:"field,omitempty"`
 }
 
+// IsConflict reports whether another source has the document's id.
+func (s Skipped) IsConflict() bool { return s.Field == prefixField }
+
 // Files returns the number of files that were ingested or unchanged.
 func (r IngestReport) Files() int { return r.Created + r.Replaced + r.Unchanged }
 

@@ -117,8 +117,14 @@ func (e *core) sizes(ctx context.Context) (s DirectorySizes, err error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed during the walk
 		}
-		if err != nil || d.IsDir() {
+		if err != nil {
 			return err
+		}
+		if d.IsDir() {
+			if path == filepath.Join(e.opts.Dir, store.IndexName) { // measured above
+				return fs.SkipDir
+			}
+			return nil
 		}
 		info, err := d.Info()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -127,11 +133,9 @@ func (e *core) sizes(ctx context.Context) (s DirectorySizes, err error) {
 		if err != nil {
 			return err
 		}
-		switch name, _ := filepath.Rel(e.opts.Dir, path); {
-		case strings.HasPrefix(name, store.DatabaseName):
+		if name, _ := filepath.Rel(e.opts.Dir, path); strings.HasPrefix(name, store.DatabaseName) {
 			s.Database += info.Size()
-		case strings.HasPrefix(name, store.IndexName+string(filepath.Separator)): // counted above
-		default:
+		} else {
 			s.Other += info.Size()
 		}
 		return nil

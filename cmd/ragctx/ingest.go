@@ -215,7 +215,7 @@ func outcome(ctx context.Context, r engine.IngestReport, err error) error {
 	case err != nil:
 		return err
 	}
-	if i := slices.IndexFunc(r.Skipped, func(s engine.Skipped) bool { return s.Field == "prefix" }); i >= 0 {
+	if i := slices.IndexFunc(r.Skipped, engine.Skipped.IsConflict); i >= 0 {
 		return fmt.Errorf("%s: %s", r.Skipped[i].Path, r.Skipped[i].Reason)
 	}
 	switch {

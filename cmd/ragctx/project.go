@@ -10,8 +10,6 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ragctx/ragctx/internal/store"
 )
 
 // projectDir is the folder of a project's data. The data directory is inside it, next to a
@@ -26,26 +24,27 @@ var roots = []string{".git", ".hg", ".jj"}
 // command that reads files of its own makes the working directory a project. The home directory
 // and the root of the file system are projects only if they have data.
 func projectData(at, home string, readsFiles bool) string {
+	in := func(root string) string { return filepath.Join(root, projectDir, "data") }
+	maybe := func(dir string) bool { return dir != home && dir != filepath.Dir(dir) }
 	repository := ""
 	for dir := at; ; dir = filepath.Dir(dir) {
-		parent := filepath.Dir(dir)
 		switch {
 		case isDir(filepath.Join(dir, projectDir)):
-			return filepath.Join(dir, projectDir, "data")
-		case repository == "" && dir != home && dir != parent && hasAny(dir, roots):
+			return in(dir)
+		case repository == "" && maybe(dir) && hasAny(dir, roots):
 			repository = dir
 		}
-		if dir == parent {
+		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
-	if repository == "" && readsFiles && at != home && at != filepath.Dir(at) {
-		repository = at
+	switch {
+	case repository != "":
+		return in(repository)
+	case readsFiles && maybe(at):
+		return in(at)
 	}
-	if repository == "" {
-		return ""
-	}
-	return filepath.Join(repository, projectDir, "data")
+	return ""
 }
 
 func isDir(path string) bool {
@@ -101,20 +100,22 @@ func (s *settings) checkProject() error {
 	return nil
 }
 
-// makeProject makes the folder for the data of a project and reports it. Version control ignores the
-// folder.
+// makeProject makes the folder for the data of a project, if there is none, and reports it. Version
+// control ignores the folder.
 func (s *settings) makeProject(stderr io.Writer) error {
 	if s.origin["data"] != fromProject {
 		return nil
 	}
 	dir := filepath.Dir(s.Data)
-	if _, err := os.Stat(filepath.Join(s.Data, store.DatabaseName)); err == nil {
+	ignore := filepath.Join(dir, ".gitignore")
+	if _, err := os.Stat(ignore); err == nil {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("data directory: %w", err)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = os.WriteFile(ignore, []byte("*\n"), 0o600)
 	}
-	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("*\n"), 0o600); err != nil {
+	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	fmt.Fprintf(stderr, "the data of this project is in %s (with --global it is in %s)\n", printable(dir), printable(defaultDataDir(s.env)))
