@@ -59,10 +59,10 @@ func share(n, part, whole int) int { return (n*part + whole - 1) / whole }
 // stableShare is the divisor of MaxTokens that gives the default limit of the stable block.
 const stableShare = 4
 
-// StableBudget returns the token limit of the stable block in the answer to q.
+// StableBudget returns the token limit of what belongs in every answer to the scope of q.
 func (q ContextQuery) StableBudget() int {
 	switch {
-	case !q.Blocks || q.StableTokens < 0:
+	case q.StableTokens < 0:
 		return 0
 	case q.StableTokens == 0:
 		return q.WithDefaults().MaxTokens / stableShare

@@ -172,8 +172,8 @@ type ContextQuery struct {
 	// ranks by relevance alone.
 	Diversity float64 `json:"diversity,omitempty"`
 	// Blocks splits the answer into a stable block, which stays the same from query to query, and
-	// the rest. StableTokens is the limit of the stable block: 0 means a quarter of MaxTokens, -1
-	// means no stable block.
+	// the rest. Without blocks, the user's standing wishes follow the results. StableTokens is the
+	// limit of the stable block or of these wishes: 0 means a quarter of MaxTokens, -1 means none.
 	Blocks       bool `json:"blocks,omitempty"`
 	StableTokens int  `json:"stable_tokens,omitempty"`
 	// Citations includes each item's id and, if known, its title, page and lines in the rendered

@@ -21,20 +21,23 @@ import (
 const maxPinned = 200
 
 // pinnedItems returns the pinned items of q's scope, which belong in every prompt: pinned memories by
-// descending importance; the user's instructions, preferences and decisions, each newest first; other
-// profile memories by descending importance; and published procedures. Their places in the block put
-// procedures first, and within each group the latest writes last, so that a new item changes only the
-// end of its group.
+// descending importance; and the user's instructions, preferences and decisions, each newest first. An
+// answer in blocks gets other profile memories by descending importance, and published procedures, too.
+// Their places in the block put procedures first, and within each group the latest writes last, so that
+// a new item changes only the end of its group.
 //
 // The asking session does not limit them: a user's statements in one session hold in all.
 func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolve.Pinned, error) {
 	var found []pinnedItem
 	if q.Wants(ragctx.TypeMemory) {
-		for _, f := range []store.MemoryFilter{
+		filters := []store.MemoryFilter{
 			{Pinned: true, Order: store.ByImportance},
 			{Profile: true, Order: store.ByRecency, Kinds: standingKinds[:]},
-			{Profile: true, Order: store.ByImportance},
-		} {
+		}
+		if q.Blocks {
+			filters = append(filters, store.MemoryFilter{Profile: true, Order: store.ByImportance})
+		}
+		for _, f := range filters {
 			f.UserID, f.Filter, f.AsOf, f.Now = q.UserID, q.Filter, q.AsOf, q.Now
 			f.Exclude, f.Limit = q.Exclude, maxPinned
 			memories, _, err := e.Memories().List(ctx, q.Namespace, f)
@@ -49,7 +52,7 @@ func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolv
 			}
 		}
 	}
-	if q.Wants(ragctx.TypeSkill) {
+	if q.Blocks && q.Wants(ragctx.TypeSkill) {
 		q.Query, q.MaxResults = "", maxPinned
 		all, err := procedures.NewProvider(e.skillCache).Query(ctx, q.WithTypes(ragctx.TypeSkill))
 		if err != nil {

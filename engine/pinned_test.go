@@ -119,6 +119,11 @@ func TestStandingWishes(t *testing.T) {
 	}
 	stable, _ := f.block(ask)
 	contains(stable.Text, "French", "em dashes", "tea", "!Dutch", "!shed")
+	plain, err := f.Context(t.Context(), ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(plain.XML, "French", "em dashes", "tea", "!Dutch", "!shed") // without blocks, too
 	other, _ := f.block(query("where is the spare key?"))
 	contains(other.Text, "!French", "!em dashes")
 	ask.AsOf = before
@@ -131,7 +136,11 @@ func TestStandingWishes(t *testing.T) {
 	ask.AsOf, ask.Filter.SessionID = time.Time{}, "t1"
 	walled, _ := f.block(ask)
 	contains(walled.Text, "French", "!em dashes")
-	ask.Filter.SessionID, ask.StableTokens = "", stable.Tokens/2
+	ask.Filter.SessionID, ask.StableTokens = "", -1
+	if without, err := f.Context(t.Context(), ask); err != nil || strings.Contains(without.XML, "French") {
+		t.Errorf("without wishes: %v\n%s", err, without.XML)
+	}
+	ask.StableTokens = stable.Tokens / 2
 	small, a := f.block(ask)
 	contains(small.Text, "em dashes", "!tea") // instructions before preferences, the newest first
 	dropped := 0

@@ -148,19 +148,34 @@ type Shortened struct {
 func (r *Resolver) answer(
 	ctx context.Context, q ragctx.ContextQuery, entries []*entry, outcomes []reply, stable placement, f *fitter,
 ) (Answer, error) {
-	a, list, err := r.ranked(ctx, q, entries, outcomes, stable)
+	shownBefore := stable
+	if !q.Blocks {
+		shownBefore = placement{} // the results may contain pinned items
+	}
+	a, list, err := r.ranked(ctx, q, entries, outcomes, shownBefore)
 	if err != nil {
 		return Answer{}, err
 	}
 	a.Tokenizer, a.Format = f.counter.Name(), f.renderer.Name()
 	applyRelevanceLimits(list, f.relevanceLimits)
-	if q.Spotlight {
+	if q.Spotlight && q.Blocks {
 		f.spotlight(list)
+	} else if q.Spotlight {
+		f.spotlight(slices.Concat(list, stable.pinned))
 	}
 	list, p, shown := f.fitWithHysteresis(q, list)
+	if !q.Blocks && len(p.items) == 0 && f.caps.MaxTokens < q.MaxTokens {
+		f.caps.MaxTokens, f.caps.MaxResults = q.MaxTokens, 1 // the best result precedes all pinned items
+		list, p, shown = f.fitWithHysteresis(q, list)
+	}
+	if q.Blocks {
+		a.renderBlocks(stable, shown)
+	} else {
+		shown = f.besideResults(shown, stable, q.MaxTokens)
+		a.render(shown)
+	}
 	a.reportDrops(f, list, p)
-	a.reportStable(stable, p)
-	a.render(q, stable, shown)
+	a.reportPinned(stable, p)
 	if stable.unreadable {
 		a.Degraded = append(a.Degraded, Stable)
 	}

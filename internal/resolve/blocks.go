@@ -53,8 +53,8 @@ type Pinned struct {
 	Place int
 }
 
-// pinnedBlock returns the stable block of an answer, which does not depend on the question. If
-// reading it fails, only this block is missing.
+// pinnedBlock returns the pinned items that fit into their share of an answer. They do not depend on
+// the question. If reading them fails, only they are missing.
 func (r *Resolver) pinnedBlock(ctx context.Context, q ragctx.ContextQuery, fit fitting) (placement, error) {
 	budget := q.StableBudget()
 	if r.opts.Pinned == nil || budget == 0 {
@@ -77,7 +77,7 @@ func (r *Resolver) pinnedBlock(ctx context.Context, q ragctx.ContextQuery, fit f
 			return cmp.Compare(places[a.ID], places[b.ID])
 		})
 		if f.measureWhole(&shown); shown.tokens <= budget {
-			shown.leftOut = slices.DeleteFunc(list, func(c *candidate) bool { return shown.has(c.item.ID) })
+			shown.pinned = list
 			return shown, nil
 		}
 		p.items = p.items[:len(p.items)-1] // rendered in this order, the block can be slightly longer
@@ -85,19 +85,59 @@ func (r *Resolver) pinnedBlock(ctx context.Context, q ragctx.ContextQuery, fit f
 }
 
 // has reports whether an item is shown.
-func (p placement) has(id string) bool {
-	return slices.ContainsFunc(p.items, func(it ragctx.ContextItem) bool { return it.ID == id })
+func (p placement) has(it ragctx.ContextItem) bool { return slices.ContainsFunc(p.items, sameItem(it)) }
+
+// sameItem returns a function that reports whether an item is it, whatever its form.
+func sameItem(it ragctx.ContextItem) func(ragctx.ContextItem) bool {
+	return func(o ragctx.ContextItem) bool { return o.ID == it.ID && o.Provider == it.Provider }
 }
 
-// reportStable reports the items that the stable block has no room for, unless the answer shows them
-// elsewhere or reports them already.
-func (a *Answer) reportStable(stable, p placement) {
-	for _, c := range stable.leftOut {
-		reported := slices.ContainsFunc(a.Dropped, func(d Dropped) bool { return d.ID == c.item.ID && d.Provider == c.item.Provider })
-		if !p.has(c.item.ID) && !reported {
+// reportPinned counts the pinned items that are not among the results as items of their providers, and
+// reports those that the answer has no room for.
+func (a *Answer) reportPinned(stable, results placement) {
+	for _, c := range stable.pinned {
+		if results.has(c.item) {
+			continue
+		}
+		same := func(d Dropped) bool { return d.ID == c.item.ID && d.Provider == c.item.Provider }
+		dropped := slices.ContainsFunc(a.Dropped, same)
+		i := slices.IndexFunc(a.Items, sameItem(c.item))
+		switch {
+		case i >= 0:
+			a.Dropped = slices.DeleteFunc(a.Dropped, same)
+		case !dropped:
 			a.drop(c, ReasonBudget, c.size)
 		}
+		if p := slices.IndexFunc(a.Providers, func(r ProviderReport) bool { return r.Name == c.item.Provider }); p >= 0 {
+			if !dropped {
+				a.Providers[p].Returned++
+			}
+			if i >= 0 {
+				a.Providers[p].Used++
+				a.Providers[p].Tokens += a.Items[i].TokenCount
+			}
+		}
 	}
+}
+
+// besideResults returns a placement of the results and, after them, the pinned items that they do not
+// contain. The last ones are left out if both together exceed maxTokens.
+func (f *fitter) besideResults(results, stable placement, maxTokens int) placement {
+	var missing []ragctx.ContextItem
+	known := results.texts()
+	for _, it := range stable.items {
+		if !results.has(it) && !known[string(normalise(nil, it.Content))] {
+			missing = append(missing, it)
+		}
+	}
+	for ; len(missing) > 0; missing = missing[:len(missing)-1] {
+		whole := results
+		whole.items = slices.Concat(results.items, missing)
+		if f.measureWhole(&whole); whole.tokens <= maxTokens {
+			return whole
+		}
+	}
+	return results
 }
 
 // pinnedCandidates returns the pinned items without duplicate texts, and the place of each by id.
@@ -117,15 +157,21 @@ func pinnedCandidates(q ragctx.ContextQuery, found []Pinned) (list []*candidate,
 	return list, places
 }
 
-// besidePinned returns the query and the caps for the volatile block, given the stable one.
+// besidePinned returns the query and the caps for the results, given the pinned items. The results
+// yield the whole share if it is too small for the pinned items. Otherwise a larger cap, which fits
+// one more of them, could leave less for the results than a smaller one.
 func besidePinned(q ragctx.ContextQuery, stable placement) (ragctx.ContextQuery, ragctx.Caps) {
-	caps := q.Caps()
+	left := q.MaxTokens - stable.tokens
+	if len(stable.items) < len(stable.pinned) {
+		left = q.MaxTokens - q.StableBudget()
+	}
 	if !q.Blocks {
+		caps := q.Caps()
+		caps.MaxTokens = left
 		return q, caps
 	}
-	left := q.MaxTokens - stable.tokens
 	q.MaxTokens = max(left, 1)
-	caps = q.Caps()
+	caps := q.Caps()
 	caps.MaxTokens = left
 	q.Exclude = slices.Clip(q.Exclude)
 	for _, it := range stable.items {
@@ -134,12 +180,18 @@ func besidePinned(q ragctx.ContextQuery, stable placement) (ragctx.ContextQuery,
 	return q, caps
 }
 
+// texts returns the normalized contents of the shown items.
+func (p placement) texts() map[string]bool {
+	out := make(map[string]bool, len(p.items))
+	for _, it := range p.items {
+		out[string(normalise(nil, it.Content))] = true
+	}
+	return out
+}
+
 // withoutShown splits the candidates by whether the stable block shows their content.
 func (p placement) withoutShown(list []*candidate) (kept, again []*candidate) {
-	shown := make(map[string]bool, len(p.items))
-	for _, it := range p.items {
-		shown[string(normalise(nil, it.Content))] = true
-	}
+	shown := p.texts()
 	if len(shown) == 0 {
 		return list, nil
 	}
@@ -153,19 +205,21 @@ func (p placement) withoutShown(list []*candidate) (kept, again []*candidate) {
 	return kept, again
 }
 
-// render puts the items into the answer: with blocks, each block separately, else as one text.
-func (a *Answer) render(q ragctx.ContextQuery, stable, p placement) {
-	if len(stable.items)+len(p.items) > 0 {
-		a.Items = slices.Concat(stable.items, p.items)
-	}
+// renderBlocks puts the items into the answer, each block separately.
+func (a *Answer) renderBlocks(stable, p placement) {
+	a.Items = append(a.Items, stable.items...)
+	a.Items = append(a.Items, p.items...)
 	a.TotalTokens = stable.tokens + p.tokens
-	switch {
-	case q.Blocks:
-		a.Blocks = []PromptBlock{newBlock(Stable, stable), newBlock(Volatile, p)}
-		return
-	case a.Format == xmlfmt.XML:
+	a.Blocks = []PromptBlock{newBlock(Stable, stable), newBlock(Volatile, p)}
+}
+
+// render puts the items into the answer as one text.
+func (a *Answer) render(p placement) {
+	a.Items = append(a.Items, p.items...)
+	a.TotalTokens = p.tokens
+	if a.Format == xmlfmt.XML {
 		a.XML = p.rendered
-	default:
+	} else {
 		a.Text = p.rendered
 	}
 	if p.rendered != "" {

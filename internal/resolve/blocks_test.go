@@ -63,8 +63,8 @@ func TestBlocks(t *testing.T) {
 	if got := ids(a.Items); got != "who pin a b" {
 		t.Errorf("items %s", got)
 	}
-	if plain := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(100)); len(plain.Blocks) != 0 || len(plain.Items) != 3 {
-		t.Errorf("without blocks: %+v", plain)
+	if plain := mustResolve(t, r, ragctx.NewQuery("q").WithMaxTokens(100)); len(plain.Blocks) != 0 || ids(plain.Items) != "a b pin who" {
+		t.Errorf("without blocks: %+v", plain) // after the results, and nothing twice
 	}
 }
 
@@ -145,6 +145,49 @@ func TestBlocksKeepTheCap(t *testing.T) {
 				t.Fatalf("the stable block changed: %s", cmp.Diff(*before, stable))
 			}
 			before = &stable
+		}
+	})
+}
+
+// TestPinnedBesideResults: without blocks, the pinned items follow the results. The whole keeps the token
+// cap, no item is shown twice, every item is accounted for, and the best result is the same as without.
+func TestPinnedBesideResults(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		notes := resolve.Registered{Provider: fake{name: "notes"}}
+		o := resolve.Options{Providers: append(drawProviders(t), notes), Counters: anyCounter}
+		q := drawQuery(t)
+		q.Spotlight = rapid.Bool().Draw(t, "spotlight")
+		without, _ := withinCap(t, o, q)
+		var pinned []ragctx.ContextItem
+		for i := range rapid.IntRange(1, 6).Draw(t, "pinned") {
+			it := item(fmt.Sprint(i, "#pinned"), 0, drawText(t, "content"))
+			it.Provider = "notes"
+			pinned = append(pinned, it)
+		}
+		o.Pinned = always(pinned...)
+		a, _ := withinCap(t, o, q)
+		returned, used := 0, 0
+		for _, p := range a.Providers {
+			returned, used = returned+p.Returned, used+p.Used
+		}
+		if used != len(a.Items) || returned != used+len(a.Dropped) {
+			t.Fatalf("%d returned, %d used, %d shown, %d dropped", returned, used, len(a.Items), len(a.Dropped))
+		}
+		seen, results := make(map[string]bool), 0
+		for i, it := range a.Items {
+			key := it.Provider + " " + it.ID
+			if seen[key] {
+				t.Fatalf("%s is shown twice", key)
+			}
+			seen[key] = true
+			if !strings.HasSuffix(it.ID, "#pinned") {
+				if results++; results <= i {
+					t.Fatalf("result %s follows a pinned item", it.ID)
+				}
+			}
+		}
+		if results > q.MaxResults || len(without.Items) > 0 && (results == 0 || a.Items[0].ID != without.Items[0].ID) {
+			t.Fatalf("%d results %s, without pinned items %s", results, ids(a.Items), ids(without.Items))
 		}
 	})
 }

@@ -45,8 +45,8 @@ type placement struct {
 	decisions []budget.Decision
 	// instruction explains the marker in rendered.
 	instruction string
-	// leftOut are the candidates of a stable block that did not fit.
-	leftOut []*candidate
+	// pinned are the candidates of a stable block, whether they fit or not.
+	pinned []*candidate
 	// unreadable is true if the items could not be read.
 	unreadable bool
 }

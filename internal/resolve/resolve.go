@@ -72,8 +72,9 @@ type Options struct {
 	RerankTop     int
 	RerankTimeout time.Duration
 	Logger        *slog.Logger
-	// Pinned returns the items that belong in every prompt of a query's scope, for answers in
-	// blocks. They must not depend on the question, and come in order of importance. It may be nil.
+	// Pinned returns the items that belong in every prompt of a query's scope. They must not
+	// depend on the question, and come in order of importance. An answer in blocks shows them in
+	// its stable block, any other one after its results. It may be nil.
 	Pinned func(ctx context.Context, q ragctx.ContextQuery) ([]Pinned, error)
 	// Secret returns a key that makes the markers of spotlighted text unpredictable to the authors
 	// of texts. It is called if a query asks for markers; it may be nil.
