@@ -53,7 +53,7 @@ func TestIngestUnchanged(t *testing.T) {
 		return engine.Job{Job: store.Job{Counts: store.JobCounts{Unchanged: 9, Skipped: 1}}}, nil
 	}}))
 	got := call[map[string]any](t, s, "ingest", map[string]any{"paths": []string{"notes"}})
-	if got["status"] != "unchanged" || got["unchanged"] != 9. || got["skipped"] != 1. || got["job_id"] != nil {
+	if got["status"] != "unchanged" || got["counts"].(map[string]any)["unchanged"] != 9. || got["counts"].(map[string]any)["skipped"] != 1. || got["job_id"] != nil {
 		t.Errorf("%v", got)
 	}
 }

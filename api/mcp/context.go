@@ -19,19 +19,19 @@ type contextArguments struct {
 	Types        []string `json:"types,omitempty" jsonschema:"resource (documents, code), memory, skill (procedures); default is all"`
 	MaxResults   int      `json:"max_results,omitempty" jsonschema:"maximum passages"`
 	Exclude      []string `json:"exclude,omitempty" jsonschema:"ids of passages you already have"`
-	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"minimum; default drops irrelevant, shortens weak ones; 0 shows all"`
+	MinRelevance *float64 `json:"min_relevance,omitempty" jsonschema:"default drops irrelevant and shortens weak passages; 0 shows all"`
 	Citations    bool     `json:"citations,omitempty" jsonschema:"false omits ids, titles, pages and lines"`
-	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word as data against prompt injection; doubles the tokens"`
+	Spotlight    bool     `json:"spotlight,omitempty" jsonschema:"marks every word as data; doubles the tokens"`
 }
 
 // contextAnswer is the answer of the tool context.
 type contextAnswer struct {
 	Notice      string   `json:"notice"`
-	Context     string   `json:"context" jsonschema:"best passages as XML; open an id with fetch"`
+	Context     string   `json:"context"`
 	TotalTokens int      `json:"total_tokens"`
-	Truncated   bool     `json:"truncated,omitempty" jsonschema:"more passages exist; send exclude to get them"`
-	Degraded    []string `json:"degraded,omitempty" jsonschema:"failed parts of the search"`
-	Note        string   `json:"note,omitempty" jsonschema:"reason for an empty context"`
+	Truncated   bool     `json:"truncated,omitempty"`
+	Degraded    []string `json:"degraded,omitempty"`
+	Note        string   `json:"note,omitempty"`
 	corrections
 }
 
@@ -51,7 +51,7 @@ func (a contextAnswer) text() string {
 func (s *Server) contextTool() tool {
 	return define(s, readTool("context", "Context for a question",
 		"Read this before you answer a question: returns the best passages of documents, memories and procedures "+
-			"within max_tokens, with ids to cite. "+evidence,
+			"within max_tokens, with ids to cite. If truncated is true, send exclude to get more. "+evidence,
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true) // at most that many bytes
 			p.texts("types", 3, 16)
@@ -115,7 +115,7 @@ func (s *Server) queryOnce(ctx context.Context, q ragctx.ContextQuery, size int)
 
 // corrections reports how the query was interpreted.
 type corrections struct {
-	Corrections []correction `json:"corrections,omitempty" jsonschema:"query words without a match, and their corrections"`
+	Corrections []correction `json:"corrections,omitempty"`
 }
 
 type correction struct {

@@ -18,7 +18,7 @@ type cursor struct {
 
 // paged is the argument for the next page.
 type paged struct {
-	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the previous page"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"next_cursor of the last page"`
 }
 
 const maxCursor = 256

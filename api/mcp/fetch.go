@@ -19,16 +19,16 @@ type fetchArguments struct {
 	sized
 	paged
 
-	ID string `json:"id" jsonschema:"id of a document, passage (document@version#number), memory or procedure"`
+	ID string `json:"id" jsonschema:"as other tools return it"`
 }
 
 // fetchAnswer has the format that OpenAI's clients expect of a tool named fetch.
 type fetchAnswer struct {
 	ID         string         `json:"id"`
 	Title      string         `json:"title"`
-	Text       string         `json:"text" jsonschema:"the text, or one page of it"`
-	URL        string         `json:"url" jsonschema:"origin: a web page, or a resource of this server"`
-	Metadata   map[string]any `json:"metadata" jsonschema:"further attributes"`
+	Text       string         `json:"text"`
+	URL        string         `json:"url"`
+	Metadata   map[string]any `json:"metadata"`
 	NextCursor string         `json:"next_cursor,omitempty"`
 }
 
@@ -37,7 +37,7 @@ const fallbackPage = 8000
 
 func (s *Server) fetchTool() tool {
 	return define(s, readTool("fetch", "Fetch by id",
-		"Returns the text of an id: a document page by page, a passage, a memory or a procedure. "+evidence,
+		"Returns the text of an id: a document page by page, a passage, a memory or a procedure.",
 		func(p properties) {
 			p.text("id", 2*ragctx.MaxNameBytes, true)
 			p.maxTokens(fallbackPage)

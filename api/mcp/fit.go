@@ -16,7 +16,7 @@ const (
 
 // sized is the argument that limits the size of an answer.
 type sized struct {
-	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"maximum tokens of the answer"`
+	MaxTokens int `json:"max_tokens,omitempty" jsonschema:"of the answer"`
 }
 
 func (p properties) maxTokens(fallback float64) {

@@ -16,25 +16,27 @@ type ingestArguments struct {
 	documentScope
 	sized
 
-	ID       string         `json:"id,omitempty" jsonschema:"document id, such as a path or URL; required with text"`
+	ID       string         `json:"id,omitempty" jsonschema:"such as a path or URL; required with text"`
 	Text     string         `json:"text,omitempty" jsonschema:"whole text: Markdown, plain text or code"`
-	Title    string         `json:"title,omitempty" jsonschema:"default is the title found in the text"`
+	Title    string         `json:"title,omitempty" jsonschema:"default is that of the text"`
 	Source   string         `json:"source,omitempty" jsonschema:"origin of the text, such as its URL"`
-	MIME     string         `json:"mime,omitempty" jsonschema:"type of the text; default follows the id's extension"`
+	MIME     string         `json:"mime,omitempty" jsonschema:"default follows the id's extension"`
 	Tags     []string       `json:"tags,omitempty"`
-	Metadata map[string]any `json:"metadata,omitempty" jsonschema:"custom attributes, usable in filters"`
-	Paths    []string       `json:"paths,omitempty" jsonschema:"instead of text: files, folders or URLs to ingest in a job"`
+	Metadata map[string]any `json:"metadata,omitempty" jsonschema:"your own attributes"`
+	Paths    []string       `json:"paths,omitempty" jsonschema:"instead of text: files, folders or URLs"`
 }
 
 type ingestAnswer struct {
 	ID      string       `json:"id,omitempty"`
-	Status  store.Status `json:"status,omitempty" jsonschema:"created, replaced or unchanged"`
+	Status  store.Status `json:"status,omitempty"`
 	Version int          `json:"version,omitempty"`
 	Chunks  int          `json:"chunks,omitempty"`
-	JobID   string       `json:"job_id,omitempty" jsonschema:"job that ingests paths; see job_status"`
-	// Unchanged and Skipped are set for paths that need no job.
-	Unchanged int `json:"unchanged,omitempty" jsonschema:"unchanged documents, if paths needed no job"`
-	Skipped   int `json:"skipped,omitempty" jsonschema:"unreadable files, if paths needed no job"`
+	// JobID, State, Counts and Problems are of the job that ingests paths. Counts without a JobID are of
+	// paths that needed no job.
+	JobID    string           `json:"job_id,omitempty"`
+	State    store.JobState   `json:"state,omitempty"`
+	Counts   *store.JobCounts `json:"counts,omitempty"`
+	Problems []jobProblem     `json:"problems,omitempty"`
 }
 
 // maxTextChars limits the text of a document in a message.
@@ -63,7 +65,7 @@ func (s *Server) pathsAllowed() string {
 	if s.opts.Ingest == nil {
 		return "Server files and URLs are not read."
 	}
-	return "Or starts a job for paths or URLs that the operator allows."
+	return "Or ingests paths or URLs that the operator allows; if state is queued or running, ask job_status later."
 }
 
 func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (ingestAnswer, error) {
@@ -72,11 +74,7 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 		return ingestAnswer{}, ragctx.Invalid("paths", "cannot be combined with id or text; send either paths, "+
 			"or a text with its id")
 	case len(in.Paths) > 0:
-		j, err := s.opts.Ingest(ctx, at.Namespace, in.Paths)
-		if err != nil || j.ID != "" {
-			return ingestAnswer{JobID: j.ID}, err
-		}
-		return ingestAnswer{Status: store.Unchanged, Unchanged: j.Counts.Unchanged, Skipped: j.Counts.Skipped}, nil
+		return s.ingestPaths(ctx, at, in)
 	case in.ID == "":
 		return ingestAnswer{}, ragctx.Invalid("id", "is missing; send an id such as the path or URL of the document")
 	case in.Text == "" && in.Title == "":
@@ -92,36 +90,77 @@ func (s *Server) ingest(ctx context.Context, at Scope, in ingestArguments) (inge
 	return ingestAnswer{ID: in.ID, Status: put.Status, Version: put.Version, Chunks: put.Chunks}, nil
 }
 
+// The wait for a job of paths before it is answered: most are short, and a model that need not call again
+// saves a turn.
+const (
+	ingestWait = 3 * time.Second
+	ingestPoll = 50 * time.Millisecond
+)
+
+// ingestPaths starts a job for paths and answers with its result if it ends soon, else with its id.
+func (s *Server) ingestPaths(ctx context.Context, at Scope, in ingestArguments) (ingestAnswer, error) {
+	j, err := s.opts.Ingest(ctx, at.Namespace, in.Paths)
+	if err != nil {
+		return ingestAnswer{}, err
+	}
+	if j.ID == "" {
+		return ingestAnswer{Status: store.Unchanged, Counts: &j.Counts}, nil
+	}
+	waiting, cancel := context.WithTimeout(ctx, ingestWait)
+	defer cancel()
+	for !j.State.Ended() {
+		select {
+		case <-waiting.Done():
+			return ingestAnswer{JobID: j.ID, State: j.State}, nil
+		case <-time.After(ingestPoll):
+		}
+		now, err := s.engine.Job(waiting, j.ID)
+		if err != nil { // the job goes on
+			return ingestAnswer{JobID: j.ID, State: j.State}, nil
+		}
+		j = now
+	}
+	ended, err := s.job(ctx, j.ID)
+	if err != nil {
+		return ingestAnswer{JobID: j.ID, State: j.State, Counts: &j.Counts}, nil
+	}
+	answer := func(k int) ingestAnswer {
+		return ingestAnswer{JobID: j.ID, State: ended.State, Counts: &ended.Counts, Problems: ended.Problems[:k]}
+	}
+	k, err := fitting(s, in.MaxTokens, len(ended.Problems), answer)
+	return answer(k), err
+}
+
 type jobArguments struct {
 	documentScope
 	sized
 	paged
 
-	ID    string `json:"id,omitempty" jsonschema:"job id; default is to list the newest jobs"`
-	Limit int    `json:"limit,omitempty" jsonschema:"maximum jobs per page"`
+	ID    string `json:"id,omitempty" jsonschema:"default lists the newest jobs"`
+	Limit int    `json:"limit,omitempty" jsonschema:"jobs per page"`
 }
 
 type jobAnswer struct {
-	Jobs       []jobResult `json:"jobs" jsonschema:"jobs, newest first"`
+	Jobs       []jobResult `json:"jobs"`
 	NextCursor string      `json:"next_cursor,omitempty"`
 }
 
 type jobResult struct {
 	ID         string          `json:"id"`
-	Kind       string          `json:"kind" jsonschema:"folder, documents, or another long task"`
-	State      store.JobState  `json:"state" jsonschema:"spooling, queued, running, done (may include failed items), failed or cancelled"`
+	Kind       string          `json:"kind"`
+	State      store.JobState  `json:"state"`
 	Stage      string          `json:"stage,omitempty"`
-	Items      int             `json:"items,omitempty" jsonschema:"number of items; absent while unknown"`
-	Counts     store.JobCounts `json:"counts" jsonschema:"items by result"`
-	ETASeconds *float64        `json:"eta_seconds,omitempty" jsonschema:"estimated remaining seconds"`
-	Error      string          `json:"error,omitempty" jsonschema:"error that ended the job"`
-	Problems   []jobProblem    `json:"problems,omitempty" jsonschema:"first failed or skipped items, for a single job"`
+	Items      int             `json:"items,omitempty"`
+	Counts     store.JobCounts `json:"counts"`
+	ETASeconds *float64        `json:"eta_seconds,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	Problems   []jobProblem    `json:"problems,omitempty"`
 	Created    time.Time       `json:"created"`
 	Finished   time.Time       `json:"finished,omitzero"`
 }
 
 type jobProblem struct {
-	Item   string `json:"item" jsonschema:"file or document"`
+	Item   string `json:"item"`
 	Reason string `json:"reason"`
 }
 
@@ -129,7 +168,7 @@ const maxProblems = 10 // per state
 
 func (s *Server) jobStatusTool() tool {
 	return define(s, readTool("job_status", "Jobs",
-		"Reports progress and failures of an ingest job; without an id, lists the newest jobs.",
+		"Reports progress and failures of ingest jobs.",
 		func(p properties) {
 			p.text("id", ragctx.MaxNameBytes, false)
 			p.between("limit", 1, 100, fallbackResults)

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
@@ -318,8 +317,8 @@ func TestOpenAIShapes(t *testing.T) {
 	}
 }
 
-// TestAnswersMatchSchemas validates real answers by the schemas that are told.
-func TestAnswersMatchSchemas(t *testing.T) {
+// TestToolsAnswer: each tool that is listed has annotations and answers.
+func TestToolsAnswer(t *testing.T) {
 	eng := open(t)
 	put(t, eng, "", "a.md", "# Alpha\n\nAll about alpha.\n")
 	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
@@ -337,15 +336,6 @@ func TestAnswersMatchSchemas(t *testing.T) {
 		t.Errorf("%d tools are listed, %d tested", len(list.Tools), len(args))
 	}
 	for _, tool := range list.Tools {
-		b, _ := json.Marshal(tool.OutputSchema)
-		var schema jsonschema.Schema
-		if err := json.Unmarshal(b, &schema); err != nil {
-			t.Fatal(err)
-		}
-		resolved, err := schema.Resolve(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, at := range []string{"", "empty"} {
 			given := maps.Clone(args[tool.Name])
 			if at != "" {
@@ -355,8 +345,8 @@ func TestAnswersMatchSchemas(t *testing.T) {
 				if at == "" {
 					t.Errorf("%s: %s", tool.Name, textOf(res))
 				}
-			} else if err := resolved.Validate(res.StructuredContent); err != nil {
-				t.Errorf("%s: %v", tool.Name, err)
+			} else if _, ok := res.StructuredContent.(map[string]any); !ok {
+				t.Errorf("%s has no structured content", tool.Name)
 			}
 		}
 		if tool.Annotations == nil || tool.Annotations.Title == "" || tool.Annotations.OpenWorldHint == nil || tool.Annotations.DestructiveHint == nil {
@@ -527,6 +517,9 @@ func TestBadArguments(t *testing.T) {
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
+// maxToolsBytes limits the JSON of the answer to tools/list.
+const maxToolsBytes = 12_000
+
 // TestToolsGolden keeps what models are told, and shows every change of it.
 func TestToolsGolden(t *testing.T) {
 	s := stdio(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{Ingest: func(context.Context, string, []string) (engine.Job, error) { return engine.Job{}, nil }}))
@@ -561,10 +554,10 @@ func TestToolsGolden(t *testing.T) {
 		}
 	}
 	// A model pays for this before it has done anything.
-	short, _ := json.Marshal(list.Tools)
-	if n := count(t, string(short)); n > 8000 {
-		t.Errorf("the tools take %d tokens", n)
+	short, _ := json.Marshal(list)
+	if n := len(short); n > maxToolsBytes {
+		t.Errorf("the answer to tools/list has %d bytes, more than %d", n, maxToolsBytes)
 	} else {
-		t.Logf("the tools take %d tokens", n)
+		t.Logf("the answer to tools/list has %d bytes, %d tokens", n, count(t, string(short)))
 	}
 }

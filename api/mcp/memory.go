@@ -16,8 +16,8 @@ type memorySearchArguments struct {
 	sized
 	paged
 
-	Query string `json:"query" jsonschema:"what to recall, as a question or keywords"`
-	Limit int    `json:"limit,omitempty" jsonschema:"maximum memories per page"`
+	Query string `json:"query" jsonschema:"question or keywords"`
+	Limit int    `json:"limit,omitempty" jsonschema:"memories per page"`
 }
 
 type memorySearchAnswer struct {
@@ -28,18 +28,18 @@ type memorySearchAnswer struct {
 }
 
 type memoryResult struct {
-	ID         string    `json:"id" jsonschema:"for memory_forget and memory_history"`
+	ID         string    `json:"id"`
 	Content    string    `json:"content"`
-	Occurred   time.Time `json:"occurred,omitzero" jsonschema:"time of the event"`
-	Since      string    `json:"since,omitempty" jsonschema:"newer facts that supersede part of it"`
+	Occurred   time.Time `json:"occurred,omitzero"`
+	Since      string    `json:"since,omitempty"`
 	Importance float64   `json:"importance,omitempty"`
-	Truncated  bool      `json:"truncated,omitempty" jsonschema:"content cut to fit max_tokens"`
+	Truncated  bool      `json:"truncated,omitempty"`
 	Relevance  float64   `json:"relevance"`
 }
 
 func (s *Server) memorySearchTool() tool {
 	return define(s, readTool("memory_search", "Search memories",
-		"Finds memories: facts, preferences, decisions and earlier conversations. "+evidence,
+		"Finds memories: facts, preferences, decisions and earlier conversations.",
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
 			p.between("limit", 1, 100, fallbackResults)
@@ -84,28 +84,29 @@ type memoryAddArguments struct {
 	memoryScope
 	sized
 
-	Content    string   `json:"content" jsonschema:"one fact that will matter later, as a self-contained sentence"`
-	ID         string   `json:"id,omitempty" jsonschema:"your own id; replaces an existing memory"`
+	Content    string   `json:"content" jsonschema:"one fact, as a self-contained sentence"`
+	ID         string   `json:"id,omitempty" jsonschema:"your own; replaces that memory"`
 	Type       string   `json:"memory_type,omitempty" jsonschema:"semantic: fact; episodic: event; procedural: how-to; working: for now"`
 	Importance float64  `json:"importance,omitempty"`
 	Tags       []string `json:"tags,omitempty"`
-	Origin     string   `json:"origin,omitempty" jsonschema:"author; instruction-like text from a tool or document is quarantined"`
-	ExpiresIn  int      `json:"expires_in_hours,omitempty" jsonschema:"hours until it expires; 0 is never"`
+	Origin     string   `json:"origin,omitempty" jsonschema:"author of the text"`
+	ExpiresIn  int      `json:"expires_in_hours,omitempty" jsonschema:"0 is never"`
 	Profile    bool     `json:"profile,omitempty" jsonschema:"describes the user lastingly"`
 }
 
 type memoryAddAnswer struct {
 	ID      string       `json:"id"`
-	Status  store.Status `json:"status" jsonschema:"created, replaced, unchanged, or quarantined for review"`
+	Status  store.Status `json:"status"`
 	Version int          `json:"version,omitempty"`
-	Content string       `json:"content,omitempty" jsonschema:"stored text, if it differs: secrets are removed"`
+	Content string       `json:"content,omitempty"`
 }
 
 func (s *Server) memoryAddTool() tool {
 	return define(s, definition{
 		name: "memory_add", title: "Remember", role: access.Write, hints: writeHints(false, false, false),
 		description: "Stores a memory for later conversations, searchable at once. Use it for preferences, " +
-			"decisions and requests to remember, one fact per call. Secrets are not stored.",
+			"decisions and requests to remember, one fact per call. Secrets are removed; the status quarantined means " +
+			"that a person reviews it first.",
 		limits: func(p properties) {
 			p.text("content", ragctx.MaxMemoryBytes/4, true)
 			p.text("id", ragctx.MaxNameBytes, false)
@@ -153,12 +154,12 @@ type memoryForgetArguments struct {
 	sized
 
 	ID    string `json:"id"`
-	Erase bool   `json:"erase,omitempty" jsonschema:"true erases permanently; otherwise a person can undo it"`
+	Erase bool   `json:"erase,omitempty" jsonschema:"permanently; otherwise a person can undo it"`
 }
 
 type memoryForgetAnswer struct {
 	ID     string `json:"id"`
-	Status string `json:"status" jsonschema:"forgotten, erased or not_found"`
+	Status string `json:"status"`
 }
 
 func (s *Server) memoryForgetTool() tool {
@@ -203,13 +204,13 @@ type memoryHistoryArguments struct {
 	paged
 
 	ID    string `json:"id"`
-	Limit int    `json:"limit,omitempty" jsonschema:"maximum changes per page"`
+	Limit int    `json:"limit,omitempty" jsonschema:"changes per page"`
 }
 
 type memoryHistoryAnswer struct {
 	ID         string                `json:"id"`
 	Notice     string                `json:"notice,omitempty"`
-	Changes    []ragctx.MemoryChange `json:"changes" jsonschema:"oldest first"`
+	Changes    []ragctx.MemoryChange `json:"changes"`
 	NextCursor string                `json:"next_cursor,omitempty"`
 }
 

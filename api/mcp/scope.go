@@ -146,8 +146,8 @@ func fix(value *string, name, wanted string) error {
 
 // documentScope are the arguments of tools for documents.
 type documentScope struct {
-	Namespace string `json:"namespace,omitempty" jsonschema:"leave out unless instructed"`
-	UserID    string `json:"user_id,omitempty" jsonschema:"leave out unless instructed"`
+	Namespace string `json:"namespace,omitempty" jsonschema:"only if instructed"`
+	UserID    string `json:"user_id,omitempty" jsonschema:"only if instructed"`
 }
 
 func (p documentScope) requestedScope() Scope { return Scope{Namespace: p.Namespace, UserID: p.UserID} }

@@ -20,23 +20,23 @@ type searchArguments struct {
 	paged
 
 	Query string `json:"query" jsonschema:"question or keywords"`
-	Limit int    `json:"limit,omitempty" jsonschema:"maximum results per page"`
+	Limit int    `json:"limit,omitempty" jsonschema:"results per page"`
 }
 
 // searchAnswer has the format that OpenAI's clients expect of a tool named search. It has a cursor
 // and corrections only if the caller pages.
 type searchAnswer struct {
 	Results    []searchResult `json:"results"`
-	NextCursor string         `json:"next_cursor,omitempty" jsonschema:"with limit or cursor: the next page"`
+	NextCursor string         `json:"next_cursor,omitempty"`
 	corrections
 }
 
 type searchResult struct {
-	ID    string `json:"id" jsonschema:"open it with fetch"`
+	ID    string `json:"id"`
 	Title string `json:"title"`
-	URL   string `json:"url" jsonschema:"origin: a web page, or a resource of this server"`
+	URL   string `json:"url"`
 	// Relevance is not a field of OpenAI's format.
-	Relevance float64 `json:"relevance,omitempty" jsonschema:"0 to 1; only with limit or cursor"`
+	Relevance float64 `json:"relevance,omitempty"`
 }
 
 const fallbackResults = 10
@@ -137,7 +137,7 @@ type codeArguments struct {
 	paged
 
 	Query string `json:"query" jsonschema:"what the code does, or names in it"`
-	Limit int    `json:"limit,omitempty" jsonschema:"maximum results per page"`
+	Limit int    `json:"limit,omitempty" jsonschema:"results per page"`
 	Path  string `json:"path,omitempty" jsonschema:"id prefix of the files, such as src/server/"`
 }
 
@@ -149,18 +149,18 @@ type codeAnswer struct {
 }
 
 type codeResult struct {
-	ID        string  `json:"id" jsonschema:"open the passage with fetch"`
-	Path      string  `json:"path" jsonschema:"open the whole file with fetch"`
-	Lines     string  `json:"lines,omitempty" jsonschema:"first-last"`
-	Heading   string  `json:"heading,omitempty" jsonschema:"enclosing functions, types or sections"`
+	ID        string  `json:"id"`
+	Path      string  `json:"path"`
+	Lines     string  `json:"lines,omitempty"`
+	Heading   string  `json:"heading,omitempty"`
 	Content   string  `json:"content"`
-	Truncated bool    `json:"truncated,omitempty" jsonschema:"content cut to fit max_tokens"`
+	Truncated bool    `json:"truncated,omitempty"`
 	Relevance float64 `json:"relevance"`
 }
 
 func (s *Server) codesearchTool() tool {
 	return define(s, readTool("codesearch", "Search code and files",
-		"Finds passages of ingested files by function or by name, with path and lines. "+evidence,
+		"Finds passages of code and files by what they do or by name, with path and lines. Open an id or path with fetch.",
 		func(p properties) {
 			p.text("query", ragctx.MaxQueryBytes/4, true)
 			p.between("limit", 1, 100, fallbackResults)

@@ -53,10 +53,8 @@ func define[In scoped, Out any](s *Server, d definition, call func(ctx context.C
 	d.limits(p)
 	args := arguments{schema, s.hideFixed(schema)}
 	d.hints.Title = d.title
-	t := tool{role: d.role, def: &mcp.Tool{
-		Name: d.name, Title: d.title, Description: d.description, Annotations: &d.hints, InputSchema: schema,
-		OutputSchema: schemaOf[Out](),
-	}}
+	// Every conversation pays for the list of tools: the answers explain themselves, without a schema.
+	t := tool{role: d.role, def: &mcp.Tool{Name: d.name, Description: d.description, Annotations: &d.hints, InputSchema: schema}}
 	t.handle = func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var in In
 		change := Change{Tool: d.name, Status: http.StatusInternalServerError} // if the call panics

@@ -1,8 +1,12 @@
 package mcp
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 )
 
@@ -13,6 +17,24 @@ func (s *Server) tools() []tool {
 		s.memorySearchTool(), s.memoryAddTool(), s.memoryForgetTool(), s.memoryHistoryTool(),
 		s.ingestTool(), s.jobStatusTool(),
 	}
+}
+
+// ToolNames returns the names of all tools.
+func ToolNames() (names []string) {
+	for _, t := range new(Server).tools() {
+		names = append(names, t.def.Name)
+	}
+	return names
+}
+
+// CheckTools returns an error about a name that no tool has.
+func CheckTools(names []string) error {
+	for _, name := range names {
+		if all := ToolNames(); !slices.Contains(all, name) {
+			return ragctx.Invalid("tools", "%q is no tool; use %s", ragctx.Clip(name), strings.Join(all, ", "))
+		}
+	}
+	return nil
 }
 
 // readOnlyHints returns the hints of read-only tools. No tool reaches beyond the data of ragctx.

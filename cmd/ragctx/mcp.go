@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ import (
 // mcpFlags are the flags of the command.
 type mcpFlags struct {
 	user, agent, session string
-	paths                []string
+	paths, tools         []string
 	readOnly, spotlight  bool
 }
 
@@ -32,6 +33,7 @@ Agents may store texts. Files and folders they may have ingested only from below
 const mcpExample = `  ragctx mcp
   ragctx mcp --namespace work --user ada
   ragctx mcp --read-only
+  ragctx mcp --tools context,memory_add
   claude mcp add ragctx -- ragctx mcp --allow-path .`
 
 func newMCP(env lookupEnv) *cobra.Command {
@@ -52,6 +54,7 @@ func newMCP(env lookupEnv) *cobra.Command {
 	flags.StringArrayVar(&f.paths, "allow-path", nil, "folder or file below which agents may have files ingested; may be repeated")
 	flags.BoolVar(&f.spotlight, "spotlight", false,
 		"mark the passages of every context word by word, so that a model can tell them from instructions; it takes about twice the tokens")
+	flags.StringSliceVar(&f.tools, "tools", nil, "offer only these tools: "+strings.Join(mcp.ToolNames(), ", "))
 	flags.BoolVar(&f.readOnly, "read-only", false, "offer only what changes nothing")
 	return cmd
 }
@@ -63,6 +66,9 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 		return err
 	}
 	log := s.logger(cmd.ErrOrStderr(), slog.LevelWarn)
+	if err := mcp.CheckTools(f.tools); err != nil {
+		return asUsage(err)
+	}
 	files, err := s.allowed(f.paths)
 	if err != nil {
 		return err
@@ -77,7 +83,8 @@ func runMCP(cmd *cobra.Command, env lookupEnv, f mcpFlags) (err error) {
 		return err
 	}
 	o := mcp.Options{
-		Scope: mcp.Scope{UserID: f.user, AgentID: f.agent, SessionID: f.session}, Spotlight: f.spotlight, Version: buildVersion(), Log: log,
+		Scope: mcp.Scope{UserID: f.user, AgentID: f.agent, SessionID: f.session}, Tools: f.tools, Spotlight: f.spotlight,
+		Version: buildVersion(), Log: log,
 	}
 	if s.origin["namespace"] != fromDefault {
 		o.Scope.Namespace = s.Namespace
