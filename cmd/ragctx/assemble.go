@@ -58,12 +58,12 @@ func (f *callFlags) add(flags *pflag.FlagSet) {
 		fmt.Sprintf("of these for what the model answers; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
 	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
 		fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
-	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
-	flags.StringVar(&f.tokenizer, "tokenizer", "", "counts the tokens (default "+ragctx.DefaultTokenizer+")")
+	agentFlag(flags, &f.agent)
+	tokenizerFlag(flags, &f.tokenizer)
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
 	flags.BoolVar(&f.report, "report", false, "print where the tokens went, what was found and what was left out, instead")
-	flags.BoolVar(&f.json, "json", false, "print the whole answer as JSON, as the API returns it")
+	jsonFlag(flags, &f.json)
 }
 
 // validate rejects flags that exclude each other.
@@ -115,8 +115,8 @@ func newAssemble(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	addSettings(flags, "server")
 	f.add(flags)
-	flags.StringVar(&f.session, "session", "", "session that asks: it has its own providers, and \"last session\" is counted from it")
-	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
+	askingSessionFlag(flags, &f.session)
+	userFlag(flags, &f.user)
 	return cmd
 }
 
@@ -198,7 +198,7 @@ func shownOf(r api.AssembleRequest, a api.AssembleAnswer) string {
 // shown is the number of messages shown.
 func writeAssembly(w io.Writer, bold func(string) string, tools int, shown string, a api.AssembleAnswer) error {
 	b := a.Budget
-	fmt.Fprintf(w, "%s %d of %d tokens used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, b.Window,
+	fmt.Fprintf(w, "%s %d of %s used, %d reserved for the answer, %d left\n", bold("budget"), b.Used, amount(b.Window, "token"),
 		b.Reserved, max(b.Window-b.Used-b.Reserved, 0))
 	found := make(map[string]int)
 	for _, block := range a.Blocks {
@@ -206,13 +206,13 @@ func writeAssembly(w io.Writer, bold func(string) string, tools int, shown strin
 	}
 	table(w, func(row func(...any)) {
 		row("system prompt", b.System, "")
-		row("tools", b.Tools, fmt.Sprintf("%d definitions", tools))
-		row("stable context", b.Stable, fmt.Sprintf("%d items", found["stable"]))
-		row("context", b.Volatile, fmt.Sprintf("%d items", found["volatile"]))
+		row("tools", b.Tools, amount(tools, "definition"))
+		row("stable context", b.Stable, amount(found["stable"], "item"))
+		row("context", b.Volatile, amount(found["volatile"], "item"))
 		row("messages", b.Messages, shown)
 	})
 	if b.Over > 0 {
-		fmt.Fprintf(w, "%s by %d tokens\n", bold("OVER THE BUDGET"), b.Over)
+		fmt.Fprintf(w, "%s by %s\n", bold("OVER THE BUDGET"), amount(b.Over, "token"))
 	}
 	if a.Context != nil {
 		fmt.Fprintf(w, "%s %s\n", bold("looked for"), brief(a.Context.Query))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func newBench(env lookupEnv) *cobra.Command {
 	countVar(flags, &f.generate, "generate", 0, 1, maxGenerated, "measure so many chunks of made up documents "+
 		"instead of the data directory")
 	flags.DurationVar(&f.settle, "settle", 0, fmt.Sprintf("how long to wait once they are written, so that indexes "+
-		"have merged (default %v from %d chunks on)", settleTime, settleFrom))
+		"have merged (default %v from %s on)", settleTime, amount(settleFrom, "chunk")))
 	flags.Var(counts{&f.clients, 1, bench.MaxClients}, "clients",
 		"clients that ask at the same time, one load for each of a list; with --rate the most requests under way")
 	flags.Var(numbers{&f.rates, 0.001, bench.MaxRate, noLimit}, "rate",
@@ -97,8 +98,8 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags.DurationVar(&f.duration, "duration", 0,
 		fmt.Sprintf("end a run after this time (default %v without --requests)", bench.DefaultDuration))
 	countVar(flags, &f.maxTokens, "max-tokens", ragctx.DefaultMaxTokens, 1, ragctx.MaxTokensLimit, "token budget of each answer")
-	countVar(flags, &f.maxResults, "max-results", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "most items in each answer")
-	flags.StringVar(&f.tokenizer, "tokenizer", ragctx.DefaultTokenizer, "tokenizer that counts the budget")
+	limitFlag(flags, &f.maxResults, ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit)
+	tokenizerFlag(flags, &f.tokenizer)
 	countVar(flags, &f.warmup, "warmup", 50, 0, noLimit, "requests before the measured ones")
 	countVar(flags, &f.pid, "pid", 0, 1, 1<<31-1, "the server's process, for processor time and memory (default: "+
 		"that of the data directory)")
@@ -125,6 +126,7 @@ func runBench(cmd *cobra.Command, env lookupEnv, f benchFlags) (err error) {
 	if err != nil {
 		return err
 	}
+	f.tokenizer = cmp.Or(f.tokenizer, ragctx.DefaultTokenizer)
 	if err := f.check(s, texts); err != nil {
 		return asUsage(err)
 	}

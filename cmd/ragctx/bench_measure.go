@@ -102,13 +102,13 @@ func (m *measurement) fill(ctx context.Context, o *bench.Options) (*bench.Writte
 	if m.generate == 0 {
 		return nil, nil //nolint:nilnil // as said
 	}
-	o.Setup.Corpus = fmt.Sprintf("made up for this run: about %d chunks, seed %d", m.generate, o.Seed)
+	o.Setup.Corpus = fmt.Sprintf("made up for this run: about %s, seed %d", amount(m.generate, "chunk"), o.Seed)
 	var told atomic.Int64
 	filled, err := bench.Fill(ctx, bench.FillOptions{
 		URL: m.url, Namespace: m.Namespace, Chunks: m.generate, Seed: o.Seed, Usage: o.Usage,
 		Progress: func(chunks int) {
 			if last := told.Load(); int64(chunks)-last >= int64(max(m.generate/10, 1)) && told.CompareAndSwap(last, int64(chunks)) {
-				fmt.Fprintf(m.progress, "%d chunks written\n", chunks)
+				fmt.Fprintf(m.progress, "%s written\n", amount(chunks, "chunk"))
 			}
 		},
 	})

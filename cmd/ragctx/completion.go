@@ -27,8 +27,8 @@ import (
 func flagValues() map[string][]string {
 	return map[string][]string{
 		"depth": {"abstract", "overview", "full"}, "preset": ragctx.PresetNames(), "tokenizer": tokens.Names(), "format": xmlfmt.Names(),
-		"phase": phases,
-		"types": {"memory", "resource", "skill"}, "search types": {"memory", "resource"},
+		"phase":            phases,
+		"type":             {"memory", "resource", "skill"},
 		"memory list type": memoryTypes, "memory export type": memoryTypes, "remember type": memoryTypes,
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
 		"memory list state": {"active", "superseded", "deleted", "expired"}, "memory list order": {"score", "recent", "importance", "id"},
@@ -75,17 +75,17 @@ func arguments(env lookupEnv) map[string]argument {
 	return map[string]argument{
 		"assemble": {completeFiles}, "ingest": {completeFiles}, "snapshot": {completeFiles}, "restore": {completeFiles},
 		"memory import": {completeFiles}, "memory export": {completeFiles},
-		"docs show": {document}, "docs get": {document}, "docs rm": {document},
+		"docs show": {document}, "docs delete": {document},
 		"memory show": {memory}, "memory history": {memory}, "memory delete": {memory}, "memory undo": {memory},
 		"memory tag":     {memory, cobra.NoFileCompletions},
-		"memory release": {quarantined}, "memory discard": {quarantined},
-		"jobs show": {job}, "jobs watch": {job}, "jobs cancel": {job}, "jobs retry": {job},
-		"keys revoke":     {fromData(env, keyNames)},
-		"namespaces show": {space}, "namespaces limit": {space}, "namespaces delete": {space},
-		"procedures show": {procedure}, "procedures edit": {procedure, completeFiles},
+		"memory release": {quarantined},
+		"jobs show":      {job}, "jobs watch": {job}, "jobs cancel": {job}, "jobs retry": {job},
+		"keys revoke":       {fromData(env, keyNames)},
+		"namespaces delete": {space},
+		"procedures show":   {procedure}, "procedures edit": {procedure, completeFiles},
 		"procedures publish": {procedure}, "procedures unpublish": {procedure},
 		"procedures rollback": {procedure}, "procedures preview": {procedure}, "procedures delete": {procedure},
-		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger snapshot": {cluster}, "ledger erase": {cluster},
+		"ledger tail": {cluster}, "ledger publish": {cluster}, "ledger state": {cluster}, "ledger delete": {cluster},
 		"ledger export": {cluster, completeFiles}, "ledger import": {cluster, completeFiles}, "pack": {cluster},
 		"sessions show": {talk}, "sessions append": {talk}, "sessions messages": {talk}, "sessions compile": {talk},
 		"sessions assemble": {talk, completeFiles}, "sessions compact": {talk}, "sessions undo": {talk},
@@ -99,7 +99,7 @@ func arguments(env lookupEnv) map[string]argument {
 }
 
 // repeated are the commands that repeat their last argument.
-var repeated = []string{"ingest", "docs rm", "memory delete", "memory tag"}
+var repeated = []string{"ingest", "docs delete", "memory delete", "memory tag"}
 
 const noFiles = cobra.ShellCompDirectiveNoFileComp
 

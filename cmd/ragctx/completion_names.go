@@ -108,7 +108,7 @@ func keyNames(ctx context.Context, _ settings, c *client, _ string) ([]named, er
 func namespaceNames(ctx context.Context, _ settings, c *client, _ string) ([]named, error) {
 	list, err := c.ListNamespaces(ctx, "", completeLooks)
 	return namesOf(list, err, func(n store.Namespace) named {
-		return named{n.Name, fmt.Sprintf("%d documents, %d memories", n.Documents, n.Memories)}
+		return named{n.Name, fmt.Sprintf("%s, %s", amount(n.Documents, "document"), amount(n.Memories, "memory"))}
 	})
 }
 

@@ -28,7 +28,7 @@ func TestCompletionTables(t *testing.T) {
 	}
 	walk(newRoot(env), "")
 	for name := range flagCompletions(env) {
-		if !flags[name] && !slices.Contains(names(allSettings()), strings.ReplaceAll(name, "-", "_")) {
+		if !flags[name] && !slices.ContainsFunc(allSettings(), func(s setting) bool { return flagName(s.name) == name }) {
 			t.Errorf("there is no flag %s", name)
 		}
 	}

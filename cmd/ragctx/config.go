@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -31,11 +30,8 @@ func newConfig(env lookupEnv) *cobra.Command {
 	}
 	group(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runConfig(cmd, env, asJSON) }
-	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{
-		"addr", "server", "allow_hosts", "fetch_rate",
-		"embedder", "vector_graph", "keep_versions",
-	})...)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	addSettings(cmd.Flags(), append(servedSettings(), "server")...)
+	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.AddCommand(newConfigPath(env))
 	return cmd
 }

@@ -12,41 +12,50 @@ import (
 )
 
 // conversationSettings are the settings of compression of long conversations.
-func conversationSettings() []setting {
+func conversationSettings() []option {
 	flag, most := checkOneOf("true", "false"), checkUpTo(1<<20)
-	return []setting{
+	return []option{
 		{
-			"observation_enabled",
-			"true notes long turns of conversations with the layer observation, and shows a model's notes where messages do not fit",
+			"observation_enabled", "writes notes on long turns of conversations with the layer observation, and shows a model's notes " +
+				"where messages do not fit",
 			fixed("true"), flag,
 		},
 		{
-			"observation_min_messages", "messages of a turn that is observed, at least",
+			"observation_min_messages", "smallest number of messages of a turn that is observed",
 			fixed(strconv.Itoa(stage.DefaultMinMessages)), checkCount(1 << 20),
 		},
 		{
-			"observation_reflection_threshold", "how many observations become one; 0 is never",
+			"observation_reflection_threshold", "number of observations that are merged into one; 0 never merges",
 			fixed(strconv.Itoa(stage.DefaultReflectionThreshold)), checkReflection,
 		},
-		{"compaction_enabled", "true compacts stored conversations when that is due", fixed("true"), flag},
+		{"compaction_enabled", "compacts stored conversations when it is due", fixed("true"), flag},
 		{
-			"compaction_keep_first", "messages that a compaction leaves at the beginning",
+			"compaction_keep_first", "messages that a compaction keeps at the beginning",
 			fixed(strconv.Itoa(compact.DefaultKeepFirst)), most,
 		},
-		{"compaction_keep_last", "messages that it leaves at the end, at most", fixed(strconv.Itoa(compact.DefaultKeepLast)), most},
 		{
-			"compaction_threshold", "share of the model's window from which on compacting is due, 0.05 to 1",
+			"compaction_keep_last", "largest number of messages that a compaction keeps at the end",
+			fixed(strconv.Itoa(compact.DefaultKeepLast)), most,
+		},
+		{
+			"compaction_threshold", "share of the model's window from which compaction is due, 0.05 to 1",
 			fixed(fmt.Sprint(compact.DefaultThreshold)), checkThreshold,
 		},
-		{"compaction_timeout", "how long a language model may take for a summary, 100ms to 10m; then the " +
-			"conversation's own sentences take its place", fixed(view.DefaultCompactionTimeout.String()), checkCompactionTimeout},
-		{"truncate_max_messages", "messages of a stored conversation that a model is shown at most; 0 is no limit", fixed("0"), most},
 		{
-			"truncate_max_tokens", "tokens of them at most; 0 is no limit but the budget of the call", fixed("0"),
+			"compaction_timeout", "timeout of a language model's summary, 100ms to 10m; after that the conversation's own sentences " +
+				"replace it",
+			fixed(view.DefaultCompactionTimeout.String()), checkCompactionTimeout,
+		},
+		{
+			"truncate_max_messages", "largest number of messages of a stored conversation that a model is shown; 0 is no limit",
+			fixed("0"), most,
+		},
+		{
+			"truncate_max_tokens", "largest number of tokens of these messages; 0 is no limit except the call's budget",
+			fixed("0"),
 			checkUpTo(ragctx.MaxTokensLimit),
 		},
-		{stagesSetting, "stages behind URLs, a JSON list; each is sent the messages of stored conversations. The " +
-			"documentation of long conversations has their fields", fixed(""), nil},
+		{stagesSetting, "stages behind URLs, a JSON list", fixed(""), nil},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,30 +20,38 @@ import (
 
 func newDocs(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "docs",
-		Short: "List, show, compare and remove documents",
+		Use:     "docs",
+		Aliases: []string{"documents"},
+		Short:   "List, show, compare and delete documents",
 		Example: `  ragctx docs list
   ragctx docs show docs/deploy.md --chunks
-  ragctx docs rm docs/old.md docs/older.md`,
+  ragctx docs delete docs/old.md docs/older.md`,
 	}
 	group(cmd)
-	cmd.AddCommand(newDocsList(env), newDocsShow(env), newDocsGet(env), newDocsDuplicates(env), newDocsRemove(env))
+	cmd.AddCommand(newDocsList(env), newDocsShow(env), newDocsDuplicates(env), newDocsDelete(env))
 	return cmd
 }
 
 func newDocsList(env lookupEnv) *cobra.Command {
 	var prefix string
+	var l labels
+	var limit int
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List documents by id",
-		Example: `  ragctx docs list
-  ragctx docs list --prefix handbook/ --json`,
+		Example: `  ragctx docs list --limit 20
+  ragctx docs list --prefix handbook/ --tag internal --json`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f, err := l.filter()
+			if err != nil {
+				return err
+			}
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				list := &documentList{w: cmd.OutOrStdout(), json: asJSON}
-				if err := allDocuments(ctx, c.ListDocuments, s.Namespace, prefix, list.page); err != nil {
+				list := &documentList{w: cmd.OutOrStdout(), json: asJSON, filter: f, limit: limit}
+				err := allDocuments(ctx, c.ListDocuments, s.Namespace, prefix, list.page)
+				if err != nil && !errors.Is(err, errEnoughListed) {
 					return err
 				}
 				if list.none() {
@@ -53,32 +62,64 @@ func newDocsList(env lookupEnv) *cobra.Command {
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().StringVar(&prefix, "prefix", "", "only ids that start with this")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	prefixFlag(cmd.Flags(), &prefix)
+	l.add(cmd.Flags())
+	limitFlag(cmd.Flags(), &limit, 0, 0, noLimit)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
 // documentList writes a list of documents, without --json page by page.
 type documentList struct {
-	w    io.Writer
-	json bool
-	all  []store.Document
-	n    int
+	w      io.Writer
+	json   bool
+	filter ragctx.Filter
+	limit  int // 0 is none
+	all    []store.Document
+	n      int
 }
 
+// errEnoughListed ends a list at its limit.
+var errEnoughListed = errors.New("enough")
+
 func (l *documentList) page(page []store.Document) error {
+	page = slices.DeleteFunc(page, func(d store.Document) bool { return !matches(d, l.filter) })
+	var enough error
+	if l.limit > 0 && l.n+len(page) >= l.limit {
+		page, enough = page[:l.limit-l.n], errEnoughListed
+	}
+	return errors.Join(l.write(page), enough)
+}
+
+// matches reports whether a document has the tags and the metadata of a filter.
+func matches(d store.Document, f ragctx.Filter) bool {
+	for _, tag := range f.Tags {
+		if !slices.Contains(d.Tags, tag) {
+			return false
+		}
+	}
+	for key, value := range f.Metadata {
+		if got, ok := d.Metadata[key]; !ok || fmt.Sprint(got) != value {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *documentList) write(page []store.Document) error {
+	first := l.n == 0
+	l.n += len(page)
 	if l.json {
 		l.all = append(l.all, page...)
 		return nil
 	}
 	var rows [][]any
-	if l.n == 0 && len(page) > 0 {
+	if first && len(page) > 0 {
 		rows = append(rows, []any{"ID", "VERSION", "CHUNKS", "SIZE", "TITLE"})
 	}
 	for _, d := range page {
 		rows = append(rows, []any{printable(d.ID), d.Version, d.Chunks, size(int64(d.Bytes)), printable(d.Title)})
 	}
-	l.n += len(page)
 	return writeRows(l.w, rows)
 }
 
@@ -131,52 +172,6 @@ func allDocuments(ctx context.Context, list engine.ListDocuments, namespace, pre
 	}
 }
 
-func newDocsGet(env lookupEnv) *cobra.Command {
-	var chunks, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "get ID",
-		Short: "Print a document's text",
-		Long:  "Get prints a document's text, or the chunks it was cut into. ID@VERSION\nprints an earlier version.",
-		Example: `  ragctx docs get docs/deploy.md
-  ragctx docs get docs/deploy.md --chunks
-  ragctx docs get docs/deploy.md --json`,
-		Args: exactly(1, "one ID"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				return getDocument(ctx, cmd.OutOrStdout(), c, s.Namespace, args[0], chunks, asJSON)
-			})
-		},
-	}
-	addSettings(cmd.Flags(), "server")
-	cmd.Flags().BoolVar(&chunks, "chunks", false, "print the chunks instead of the text")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print everything known about the document as JSON")
-	return cmd
-}
-
-func getDocument(ctx context.Context, w io.Writer, c *client, namespace, id string, chunks, asJSON bool) error {
-	d, err := findDocument(ctx, c, namespace, id)
-	if err != nil {
-		return err
-	}
-	switch {
-	case asJSON:
-		if !chunks {
-			d.ChunkList = nil
-		}
-		return writeJSON(w, d)
-	case chunks:
-		for _, c := range d.ChunkList {
-			fmt.Fprintf(w, "--- %s, %s: %s\n%s\n", printable(c.ID), place(c.Page, c.Start.Line, c.Start.Line),
-				printable(strings.Join(c.Heading, " / ")), strings.TrimRight(strings.ReplaceAll(c.Text, "\f", "\n"), "\n"))
-		}
-		return nil
-	case d.Text == nil:
-		return nil
-	}
-	_, err = io.WriteString(w, *d.Text)
-	return err
-}
-
 // findDocument returns the current version of a document, or of an id that ends with a version that
 // version. A document with exactly this id comes first.
 func findDocument(ctx context.Context, c *client, namespace, id string) (api.Document, error) {
@@ -190,15 +185,15 @@ func findDocument(ctx context.Context, c *client, namespace, id string) (api.Doc
 	return d, err
 }
 
-func newDocsRemove(env lookupEnv) *cobra.Command {
+func newDocsDelete(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "rm ID...",
+		Use:     "delete ID...",
 		Short:   "Remove documents from every answer",
-		Example: "  ragctx docs rm docs/old.md",
-		Args:    atLeast(1, "the ID of a document"),
+		Example: "  ragctx docs delete docs/old.md",
+		Args:    atLeastOne("the ID of a document"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				return removeDocuments(ctx, cmd.OutOrStdout(), c, s.Namespace, args)
+				return deleteDocuments(ctx, cmd.OutOrStdout(), c, s.Namespace, args)
 			})
 		},
 	}
@@ -206,15 +201,15 @@ func newDocsRemove(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// removeDocuments removes as many documents as possible, and the error names the others.
-func removeDocuments(ctx context.Context, w io.Writer, c *client, namespace string, ids []string) error {
+// deleteDocuments deletes as many documents as possible, and the error names the others.
+func deleteDocuments(ctx context.Context, w io.Writer, c *client, namespace string, ids []string) error {
 	var errs []error
 	for _, id := range ids {
 		if err := c.DeleteDocument(ctx, namespace, id); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", ragctx.Clip(id), err))
 			continue
 		}
-		fmt.Fprintln(w, "removed", printable(id))
+		fmt.Fprintln(w, "deleted", printable(id))
 	}
 	return errors.Join(errs...)
 }

@@ -72,7 +72,7 @@ func understood(args []string) error {
 		return err
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
-		return flagError(cmd, err)
+		return flagError(cmd, args, err)
 	}
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }

@@ -18,26 +18,30 @@ import (
 
 // showFlags are the flags of the command.
 type showFlags struct {
-	chunks, json bool
-	at           int // number of a chunk; -1 is none
+	chunks, text, json bool
+	at                 int // number of a chunk; -1 is none
 }
 
-const showHelp = `Show prints what a model can see of a document: its title and source, the abstract,
-the outline, and with --chunks each chunk under the id by which answers cite it, with
-the headings above it, its page and lines, and its tokens. The id of such a citation
-(ID@VERSION#CHUNK) shows that chunk and the two beside it.`
+const showHelp = `Show prints what a model can see of a document: its title and source, the abstract, the
+outline, and with --chunks each chunk under the id by which answers cite it, with its
+headings, page, lines and tokens. The id of such a citation (ID@VERSION#CHUNK) shows that
+chunk and its two neighbours. --text prints the text alone. ID@VERSION is an earlier
+version.`
 
 func newDocsShow(env lookupEnv) *cobra.Command {
 	f := showFlags{at: -1}
 	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show what a model can see of a document",
-		Long:  showHelp,
+		Use:     "show ID",
+		Aliases: []string{"get"}, // which is --text
+		Short:   "Show what a model can see of a document, or its text",
+		Long:    showHelp,
 		Example: `  ragctx docs show docs/deploy.md
   ragctx docs show docs/deploy.md --chunks
-  ragctx docs show docs/deploy.md@2#14`,
+  ragctx docs show docs/deploy.md@2#14
+  ragctx docs show docs/deploy.md --text > deploy.md`,
 		Args: exactly(1, "one ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			f.text = f.text || cmd.CalledAs() == "get"
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				return showDocument(ctx, cmd.OutOrStdout(), c, s.Namespace, args[0], f)
 			})
@@ -45,8 +49,9 @@ func newDocsShow(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().BoolVar(&f.chunks, "chunks", false, "print the chunks, too")
-	countVar(cmd.Flags(), &f.at, "at", -1, 0, noLimit, "print this chunk, from 0, and the two beside it")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
+	countVar(cmd.Flags(), &f.at, "at", -1, 0, noLimit, "print this chunk, from 0, and its two neighbours")
+	cmd.Flags().BoolVar(&f.text, "text", false, "print the text alone")
+	jsonFlag(cmd.Flags(), &f.json)
 	return cmd
 }
 
@@ -80,6 +85,10 @@ func showDocument(ctx context.Context, w io.Writer, c *client, namespace, id str
 	if at = max(at, f.at); at >= len(d.ChunkList) {
 		return fmt.Errorf("%s has no chunk %d; the last is %d", printable(d.ID), at, len(d.ChunkList)-1)
 	}
+	if f.text && !f.json && !f.chunks && at < 0 && d.Text != nil {
+		_, err := io.WriteString(w, *d.Text)
+		return err
+	}
 	counter, err := tokens.New(ragctx.DefaultTokenizer)
 	if err != nil {
 		return err
@@ -91,7 +100,10 @@ func showDocument(ctx context.Context, w io.Writer, c *client, namespace, id str
 		total += n
 		s.Chunks = append(s.Chunks, shownChunk{c, n})
 	}
-	s.Text, s.ChunkList = nil, nil
+	s.ChunkList = nil
+	if !f.text {
+		s.Text = nil
+	}
 	switch {
 	case at >= 0:
 		s.Chunks = s.Chunks[max(0, at-1):min(len(s.Chunks), at+2)]
@@ -152,7 +164,8 @@ func writeAbout(w io.Writer, s shownDocument, total int) {
 	line("title", s.Title)
 	line("source", s.Source)
 	line("type", s.MIME)
-	line("size", fmt.Sprintf("%s, %d chunks, %d tokens (%s)", size(int64(s.Bytes)), s.Document.Chunks, total, ragctx.DefaultTokenizer))
+	line("size", fmt.Sprintf("%s, %s, %s (%s)", size(int64(s.Bytes)), amount(s.Document.Chunks, "chunk"), amount(total, "token"),
+		ragctx.DefaultTokenizer))
 	line("tags", strings.Join(s.Tags, ", "))
 	for _, key := range slices.Sorted(maps.Keys(s.Metadata)) {
 		line(key, fmt.Sprint(s.Metadata[key]))
@@ -177,7 +190,7 @@ func writeOutline(w io.Writer, outline []heading) {
 
 func writeChunks(w io.Writer, chunks []shownChunk) {
 	for _, c := range chunks {
-		fmt.Fprintf(w, "\n--- %s, %s, %d tokens%s\n%s\n", printable(c.ID), place(c.Page, c.Start.Line, c.End.Line), c.Tokens,
+		fmt.Fprintf(w, "\n--- %s, %s, %s%s\n%s\n", printable(c.ID), place(c.Page, c.Start.Line, c.End.Line), amount(c.Tokens, "token"),
 			under(c.Heading), visible(strings.TrimRight(c.Text, "\n\f")))
 	}
 }

@@ -70,7 +70,7 @@ func newDoctor(env lookupEnv) *cobra.Command {
 	cmd.Flags().BoolVar(&repair, "repair", false, "make every index again that differs from the database")
 	cmd.Flags().DurationVar(&searching, "recall-time", engine.DefaultSearching,
 		"how long to measure in all what the vector indexes find; 0 does not")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was found as JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -120,7 +120,7 @@ func await(ctx context.Context, progress io.Writer, c *client, j engine.Job) (en
 
 func writeCheckup(w io.Writer, c engine.Checkup) {
 	writeEmbedder(w, c.Embedder)
-	fmt.Fprintf(w, "database: %d items, %d chunks: %s\n", c.Store.Items, c.Store.Chunks, soundText(!c.Store.Damaged()))
+	fmt.Fprintf(w, "database: %s, %s: %s\n", amount(c.Store.Items, "item"), amount(c.Store.Chunks, "chunk"), soundText(!c.Store.Damaged()))
 	for _, f := range c.Store.Findings {
 		fmt.Fprintf(w, "  %s (%s): %s %s\n", f.Severity, printable(f.Check), printable(f.Item), printable(f.Detail))
 	}
@@ -128,7 +128,7 @@ func writeCheckup(w io.Writer, c engine.Checkup) {
 		fmt.Fprintf(w, "  and %d more\n", c.Store.More)
 	}
 	for _, i := range c.Indexes {
-		fmt.Fprintf(w, "index of %s in namespace %s, %d chunks: %s\n", i.Kind, printable(i.Namespace), i.Chunks,
+		fmt.Fprintf(w, "index of %s in namespace %s, %s: %s\n", i.Kind, printable(i.Namespace), amount(i.Chunks, "chunk"),
 			soundText(i.Error == "" && i.Sound()))
 		for _, part := range []struct {
 			name string

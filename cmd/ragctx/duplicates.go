@@ -17,12 +17,11 @@ func newDocsDuplicates(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "duplicates",
-		Short: "List documents that say the same, or nearly the same",
-		Long: `Duplicates lists documents in groups that have the same text, or at least 80 % of
-their runs of words in common. Answers show equal passages once in any case; nearly
-equal ones (pages of an old and a new release, say) compete with each other, and one
-of them is often not wanted: leave it out with 'ragctx ingest --exclude', or give it a
-namespace of its own.`,
+		Short: "List documents with the same or nearly the same text",
+		Long: `Duplicates lists groups of documents with the same text, or with at least 80 % of their
+runs of words in common. Answers show equal passages once. Nearly equal passages, such as
+pages of an old and a new release, compete with each other. Leave one of them out with
+'ragctx ingest --exclude', or give it a namespace of its own.`,
 		Example: `  ragctx docs duplicates
   ragctx docs duplicates --prefix handbook/ --json`,
 		Args: none,
@@ -41,9 +40,9 @@ namespace of its own.`,
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().StringVar(&prefix, "prefix", "", "only groups of which an id starts with this")
-	countVar(cmd.Flags(), &limit, "limit", 100, 1, engine.MaxPage, "most groups to list, up to 1,000")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	prefixFlag(cmd.Flags(), &prefix)
+	limitFlag(cmd.Flags(), &limit, 100, 1, engine.MaxPage)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -57,12 +56,12 @@ func writeDuplicates(w io.Writer, list api.DuplicateList) {
 		if !g.Exact {
 			how = fmt.Sprintf("%.0f %% or more in common", 100*g.Similarity)
 		}
-		fmt.Fprintf(w, "%d documents, %s:\n", len(g.IDs), how)
+		fmt.Fprintf(w, "%s, %s:\n", amount(len(g.IDs), "document"), how)
 		for _, id := range g.IDs {
 			fmt.Fprintf(w, "  %s\n", printable(id))
 		}
 	}
 	if more := list.Total - len(list.Groups); more > 0 {
-		fmt.Fprintf(w, "and %d groups more (--limit lists them)\n", more)
+		fmt.Fprintf(w, "and %s more (--limit lists them)\n", amount(more, "group"))
 	}
 }

@@ -24,41 +24,56 @@ const embedKey = "embed_key"
 const maxKeyBytes = 16 << 10
 
 // embedSettings are the settings of the embedding service, listed after the others.
-func embedSettings() []setting {
-	return []setting{
-		{"embed_shape", "what the embedding service speaks: " + words(embedding.Shapes()) + "; empty asks none", fixed(""), nil},
-		{"embed_url", "URL of the embedding service; empty is the hosted one of openai, and ollama on this machine", fixed(""), nil},
-		{"embed_model", "model of the embedding service", fixed(""), nil},
-		{"embed_revision", "your name for the state of the model; change it when the service changes the model", fixed("1"), nil},
-		{"embed_dimensions", "components of its vectors; empty finds out", fixed(""), optional(checkCount(embedding.MaxDimensions))},
+func embedSettings() []option {
+	return []option{
+		{"embed_shape", "API of the embedding service: openai, ollama or tei; empty uses no service", fixed(""), nil},
 		{
-			"embed_shorten", "true asks for vectors of embed_dimensions, which some models can do", fixed("false"),
+			"embed_url", "URL of the embedding service; empty is OpenAI's hosted service, or Ollama on this machine",
+			fixed(""), nil,
+		},
+		{"embed_model", "model of the embedding service", fixed(""), nil},
+		{
+			"embed_revision", "your name for the version of the model; change it when the service changes the model",
+			fixed("1"), nil,
+		},
+		{
+			"embed_dimensions", "components of the service's vectors; empty detects them",
+			fixed(""), optional(checkCount(embedding.MaxDimensions)),
+		},
+		{
+			"embed_shorten", "requests vectors of embed_dimensions components, which some models support", fixed("false"),
 			checkOneOf("true", "false"),
 		},
-		{"embed_query_prefix", "put before questions, as the model was trained with", fixed(""), nil},
-		{"embed_document_prefix", "put before documents, as the model was trained with", fixed(""), nil},
-		{"embed_noise_floor", "cosine that unrelated texts stay below with this model", fixed("0"), checkNumber},
-		{"embed_max_bytes", "how much is sent of each text", fixed(strconv.Itoa(embedding.DefaultMaxBytes)), checkCount(1 << 20)},
-		{"embed_batch_size", "most texts of a request; empty is 128 for openai, 32 for others", fixed(""), optional(checkCount(1 << 16))},
+		{"embed_query_prefix", "prefix of queries that the model was trained with", fixed(""), nil},
+		{"embed_document_prefix", "prefix of documents that the model was trained with", fixed(""), nil},
+		{"embed_noise_floor", "cosine below which texts are unrelated with this model", fixed("0"), checkNumber},
 		{
-			"embed_batch_tokens", "most tokens of a request; empty is 100000 for openai, 16384 for others", fixed(""),
+			"embed_max_bytes", "bytes that are sent of each text",
+			fixed(strconv.Itoa(embedding.DefaultMaxBytes)), checkCount(1 << 20),
+		},
+		{
+			"embed_batch_size", "largest number of texts per request; empty is 128 for openai, 32 for others",
+			fixed(""), optional(checkCount(1 << 16)),
+		},
+		{
+			"embed_batch_tokens", "largest number of tokens per request; empty is 100000 for openai, 16384 for others", fixed(""),
 			optional(checkCount(1 << 30)),
 		},
 		{
-			"embed_parallel", "requests at a time for documents, and as many for questions",
+			"embed_parallel", "concurrent requests for documents, and as many for queries",
 			fixed(strconv.Itoa(embedding.DefaultParallel)), checkCount(1 << 10),
 		},
 		{
-			"embed_encoding", "how vectors come from openai: float, or base64, which is shorter", fixed("float"),
+			"embed_encoding", "encoding of vectors from openai: float, or base64, which is shorter", fixed("float"),
 			checkOneOf("float", "base64"),
 		},
 		{
-			"embed_query_timeout", "how long the vector of a question may take, after which it is answered by words",
+			"embed_query_timeout", "timeout for the vector of a query, after which it is answered by keywords",
 			fixed(embedding.DefaultQueryTimeout.String()), checkPositiveTime,
 		},
-		{"embed_timeout", "how long a full batch of documents may take", fixed(embedding.DefaultTimeout.String()), checkPositiveTime},
-		{"embed_price", "what a million tokens cost, in any currency, for the counters", fixed("0"), checkNumber},
-		{"embed_key_file", "file with the key of the embedding service, unless " + envName(embedKey) + " has it", fixed(""), nil},
+		{"embed_timeout", "timeout for a full batch of documents", fixed(embedding.DefaultTimeout.String()), checkPositiveTime},
+		{"embed_price", "price of a million tokens, in any currency, for the counters", fixed("0"), checkNumber},
+		{"embed_key_file", "file with the service's key, unless RAGCTX_EMBED_KEY is set", fixed(""), nil},
 	}
 }
 
@@ -203,9 +218,9 @@ func writeSpend(w io.Writer, c *client) {
 // spendText returns the requests to a service in one line.
 func spendText(u embed.Usage) string {
 	q, d := u.Queries, u.Documents
-	text := fmt.Sprintf("%s: %d requests (%d repeated, %d failed, %d not sent), %d texts, %d tokens",
-		printable(u.Service), q.Requests+d.Requests, q.Retries+d.Retries, q.Failures+d.Failures, q.NotAsked+d.NotAsked,
-		q.Texts+d.Texts, q.Tokens+d.Tokens)
+	text := fmt.Sprintf("%s: %s (%d repeated, %d failed, %d not sent), %s, %s",
+		printable(u.Service), amount(q.Requests+d.Requests, "request"), q.Retries+d.Retries, q.Failures+d.Failures, q.NotAsked+d.NotAsked,
+		amount(q.Texts+d.Texts, "text"), amount(q.Tokens+d.Tokens, "token"))
 	if n := q.Estimated + d.Estimated; n > 0 {
 		text += fmt.Sprintf(" (%d of them estimated)", n)
 	}
@@ -213,16 +228,16 @@ func spendText(u embed.Usage) string {
 		text += fmt.Sprintf(", cost %.4f", u.Cost)
 	}
 	if d.Rejected+d.Shortened > 0 {
-		text += fmt.Sprintf("; %d texts refused, %d taken in part", d.Rejected, d.Shortened)
+		text += fmt.Sprintf("; %s refused, %d taken in part", amount(d.Rejected, "text"), d.Shortened)
 	}
 	return text
 }
 
 func writeEmbedder(w io.Writer, e engine.EmbedderInfo) {
-	fmt.Fprintf(w, "embedder: %s, revision %s, %d dimensions\n", printable(e.Name), printable(e.Revision), e.Dimensions)
+	fmt.Fprintf(w, "embedder: %s, revision %s, %s\n", printable(e.Name), printable(e.Revision), amount(e.Dimensions, "dimension"))
 	if e.Next != nil {
-		fmt.Fprintf(w, "  being changed; the other one is %s, revision %s, %d dimensions\n", printable(e.Next.Name),
-			printable(e.Next.Revision), e.Next.Dimensions)
+		fmt.Fprintf(w, "  being changed; the other one is %s, revision %s, %s\n", printable(e.Next.Name),
+			printable(e.Next.Revision), amount(e.Next.Dimensions, "dimension"))
 	}
 	if u := e.Service; u != nil {
 		state := "is asked"

@@ -44,7 +44,7 @@ func TestEmbeddingService(t *testing.T) {
 	remote := []string{"reembed", "remote", "--embed-shape", "ollama", "--embed-model", "m", "--embed-url", service.URL}
 	// One request finds out how many dimensions there are, two how unlike unrelated
 	// texts are.
-	if r := run(remote...); !strings.Contains(r.stdout, "2 chunks are embedded by remote") || !strings.Contains(r.stderr, "4000 tokens, cost 0.0100") || !strings.Contains(r.stderr, "embed_noise_floor 0.") {
+	if r := run(remote...); !strings.Contains(r.stdout, "embedded 2 chunks by remote") || !strings.Contains(r.stderr, "4000 tokens, cost 0.0100") || !strings.Contains(r.stderr, "embed_noise_floor 0.") {
 		t.Errorf("%s\n%s", r.stdout, r.stderr)
 	}
 	if r := ragctxIn(t.Context(), t, home, "", remote...); r.code != exitFailed || !strings.Contains(r.stderr, "already") {
@@ -54,7 +54,7 @@ func TestEmbeddingService(t *testing.T) {
 	t.Setenv("RAGCTX_EMBED_MODEL", "m")
 	t.Setenv("RAGCTX_EMBED_URL", service.URL)
 	write(t, home, map[string]string{"docs/c.md": "# Birds\n\nWhat ostriches are.\n"})
-	if r := run("ingest", home+"/docs"); !strings.Contains(r.stderr, "1 texts") {
+	if r := run("ingest", home+"/docs"); !strings.Contains(r.stderr, "1 text") {
 		t.Errorf("ingest says\n%s", r.stderr)
 	}
 	if r := run("query", "ostriches", "--explain"); strings.Contains(r.stderr, "without:") || !strings.Contains(r.stdout, "ostriches") {
@@ -63,7 +63,7 @@ func TestEmbeddingService(t *testing.T) {
 	if r := run("doctor"); !strings.Contains(r.stdout, "embedder: ollama/m, revision 1, 32 dimensions") || !strings.Contains(r.stdout, "it is asked") {
 		t.Errorf("doctor says\n%s", r.stdout)
 	}
-	if r := run("reembed", "hashing"); !strings.Contains(r.stdout, "3 chunks are embedded by hashing") {
+	if r := run("reembed", "hashing"); !strings.Contains(r.stdout, "embedded 3 chunks by hashing") {
 		t.Error(r.stdout)
 	}
 	if r := ragctxIn(t.Context(), t, home, "", "query", "lions"); r.code != exitFailed || !strings.Contains(r.stderr, "ragctx reembed") {

@@ -48,7 +48,7 @@ on each set.`
 const evalExample = `  ragctx eval --data ./collections --out ./before
   ragctx eval --data ./collections --out ./after --sets scifact,cosqa --modes keyword
   ragctx eval --data ./collections --out ./mine --embedder static:./my-table
-  ragctx eval --data ./collections --out ./service --embed-shape ollama --embed-model nomic-embed-text
+  ragctx eval --data ./sets --out ./service --embed-shape ollama --embed-model nomic-embed-text
   ragctx eval --data ./collections --compare ./before ./after
   ragctx eval --data ./collections --out ./after --ablate > ablation.md`
 
@@ -72,7 +72,7 @@ func newEval(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.fresh, "fresh", false, "ingest again what is there")
 	flags.BoolVar(&f.compare, "compare", false, "compare the results in two directories")
 	flags.BoolVar(&f.ablate, "ablate", false, "measure what each feature of ranking is worth")
-	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
+	jsonFlag(cmd.Flags(), &f.json)
 	return cmd
 }
 

@@ -81,8 +81,8 @@ func newEvents(env lookupEnv) *cobra.Command {
 	flags.StringArrayVar(&types, "type", nil, "only events of this type; may be repeated")
 	flags.StringVar(&session, "session", "", "only events of this session")
 	flags.StringVar(&after, "after", "", "begin after this sequence, with what the server keeps; default is now")
-	countVar(flags, &most, "count", 0, 1, noLimit, "end after so many events")
-	flags.BoolVar(&asJSON, "json", false, "print events as JSON, one to a line")
+	limitFlag(flags, &most, 0, 1, noLimit)
+	linesFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 

@@ -58,15 +58,15 @@ func newExplain(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	f.add(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
 // flagsOf are the flags for the fields of a query.
 var flagsOf = map[string]string{
 	"query": "TEXT", "user_id": "--user", "filter.session_id": "--in-session",
-	"agent_id": "--agent", "context_types": "--types", "as_of": "--as-of",
-	"filter": "--after and --before", "max_tokens": "--max-tokens", "min_relevance": "--min-relevance",
+	"agent_id": "--agent", "context_types": "--type", "as_of": "--as-of",
+	"filter": "--tag, --filter, --after and --before", "max_tokens": "--max-tokens", "min_relevance": "--min-relevance",
 }
 
 // inFlags replaces the fields in a text by flags.
@@ -93,5 +93,5 @@ func writeExplanation(w io.Writer, x engine.Explanation) {
 			fmt.Fprintf(w, "    %s\n", printable(inFlags(f.Remedy, f.Fields)))
 		}
 	}
-	fmt.Fprintf(w, "the answer has %d items\n", x.Items)
+	fmt.Fprintf(w, "the answer has %s\n", amount(x.Items, "item"))
 }

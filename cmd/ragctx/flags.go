@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -117,10 +118,52 @@ func (m moment) Set(s string) (err error) {
 	return errors.New("use a day or a time: " + timeForms)
 }
 
-// flagError turns an error of a flag into a usage error with a remedy.
-func flagError(_ *cobra.Command, err error) error {
+// spellings are other names of flags. Earlier versions had them.
+var spellings = map[string]string{"max-results": "limit", "lines": "limit", "count": "limit", "types": "type"}
+
+// oneSpelling returns the name of a flag for one of its spellings.
+func oneSpelling(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	name = strings.ReplaceAll(name, "_", "-")
+	return pflag.NormalizedName(cmp.Or(spellings[name], name))
+}
+
+// relevanceFlag is a minimum relevance; 0 differs from not given.
+type relevanceFlag struct{ value *float64 }
+
+// String implements [pflag.Value].
+func (f *relevanceFlag) String() string {
+	if f.value == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*f.value, 'g', -1, 64)
+}
+
+// Set implements [pflag.Value].
+func (f *relevanceFlag) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(v >= 0 && v <= 1) {
+		return errors.New("use a number of 0 to 1")
+	}
+	f.value = &v
+	return nil
+}
+
+// Type implements [pflag.Value].
+func (f *relevanceFlag) Type() string { return "float" }
+
+// flagError turns an error of a flag in the arguments of the program into a usage error with a remedy. In a
+// group of commands an unknown flag follows an unknown command.
+func flagError(cmd *cobra.Command, args []string, err error) error {
 	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) {
+	var unknown *pflag.NotExistError
+	if word := firstWord(cmd, args); cmd.HasSubCommands() && word != "" && errors.As(err, &unknown) {
+		return unknownCommand(cmd, word)
+	}
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		name := unknown.GetSpecifiedName()
+		return badUsage("unknown flag --%s%s", ragctx.Clip(name), didYouMean(similarFlags(cmd, name)))
+	case !errors.As(err, &bad):
 		return asUsage(err)
 	}
 	remedy := errors.Unwrap(bad).Error()
@@ -133,6 +176,35 @@ func flagError(_ *cobra.Command, err error) error {
 		remedy = "use a number"
 	}
 	return badUsage("--%s: is %q; %s", bad.GetFlag().Name, ragctx.Clip(bad.GetValue()), remedy)
+}
+
+// firstWord returns the first argument of cmd that is neither a flag nor the value of one.
+func firstWord(cmd *cobra.Command, args []string) string {
+	_, rest, _ := cmd.Root().Find(args)
+	for i := 0; i < len(rest); i++ {
+		name, isFlag := strings.CutPrefix(rest[i], "--")
+		if !isFlag && !strings.HasPrefix(rest[i], "-") {
+			return rest[i]
+		}
+		if f := cmd.Flags().Lookup(name); f != nil && f.NoOptDefVal == "" {
+			i++
+		}
+	}
+	return ""
+}
+
+// similarFlags returns the flags of cmd whose names are similar to name, as cobra compares commands.
+func similarFlags(cmd *cobra.Command, name string) (similar []string) {
+	names := &cobra.Command{SuggestionsMinimumDistance: 2}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
+		}
+	})
+	for _, n := range names.SuggestionsFor(name) {
+		similar = append(similar, "--"+n)
+	}
+	return similar
 }
 
 // counts is a flag's value: whole numbers within limits, separated by commas.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -33,33 +34,33 @@ type ingestFlags struct {
 	allowEmpty       bool
 }
 
-const ingestHelp = `Ingest reads files, folders and web pages into the data directory, or into the server
-that has it open. Files that did not change since the last time cost next to nothing;
-documents whose files are gone from a folder are removed, unless it has none at all.
+const ingestHelp = `Ingest reads files, folders and web pages into the data directory, or sends them to the
+server that has it open. Files that did not change cost next to nothing. Documents whose
+files are gone from a folder are deleted, unless the folder has no files at all.
 
-Folders are read with their subfolders; .gitignore files are heeded, hidden files are
-left out. Markup, text, source code, records, PDF and Office files, web pages, mails,
-and archives of these are taken; --include names others. A file that cannot be read is
-skipped and listed with the reason, and the command goes on: it fails only if nothing
-could be ingested.
+Folders are read with their subfolders. Hidden files and those of .gitignore are left out.
+Ingest reads markup, text, source code, records, PDF and Office files, web pages, mails, and
+archives of these; --include names other files. A file that cannot be read is skipped and
+listed with the reason. The exit status is 1 if the command line names the file itself, or if
+nothing could be ingested.
 
-A URL is a page, or a sitemap (sitemap.xml, its .gz, a robots.txt that names some): then
-all pages that it lists are fetched, two a second, as far as they are on hosts that the
-command names or the setting allow_hosts allows, and robots.txt does not forbid them.
-Pages that are gone, or listed no more, are removed; a failing server removes nothing.
+A URL is a page or a sitemap (sitemap.xml, its .gz, or a robots.txt that names sitemaps). Of a
+sitemap all pages are fetched, two per second, if their hosts are named by the command or by
+allow_hosts and robots.txt permits. Pages that are gone or no longer listed are deleted. A
+failing server deletes nothing.
 
---dry-run tells what would be done, and writes nothing. --source FILE is a JSON file
-that describes a folder, or a list of such, with the options of other systems: path,
-include_patterns, exclude_patterns, max_file_size, chunk_size and others.
+--dry-run shows the changes and writes nothing. --source FILE is a JSON file that describes
+one or several folders with the options of other systems: path, include_patterns,
+exclude_patterns, max_file_size, chunk_size and others.
 
-With --watch the command goes on, and ingests what changes in the files and folders
-until it is interrupted: as soon as the system tells of a change, or with --poll at
-intervals, for network drives. While a folder is missing or empty, its documents stay.
+With --watch the command continues until it is interrupted and ingests changed files, as soon
+as the system reports them or, with --poll, at intervals (for network drives). While a folder
+is missing or empty, its documents stay.
 
-The work is a job ('ragctx jobs' lists them). A server that has the data directory
-is sent the files and does the rest, also when this command is killed; Ctrl-C cancels
-the job. Without a server the job runs in this process, and after a kill the next
-'ragctx ingest' or 'ragctx serve' goes on with it. What was ingested always stays.`
+The work is a job ('ragctx jobs list' shows it). A server receives the files and completes the
+job, even if this command is killed; Ctrl-C cancels it. Without a server the job runs in this
+process, and after a kill the next 'ragctx ingest' or 'ragctx serve' continues it. Ingested
+documents always stay.`
 
 const ingestExample = `  ragctx ingest ./docs
   ragctx ingest ./handbook --prefix handbook --tag internal
@@ -79,7 +80,7 @@ func newIngest(env lookupEnv) *cobra.Command {
 			if len(f.sources) > 0 {
 				return nil
 			}
-			return atLeast(1, "a file or folder to ingest, a URL, or --source FILE")(cmd, args)
+			return atLeastOne("a file or folder to ingest, a URL, or --source FILE")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runIngest(cmd, env, f, args)
@@ -91,16 +92,16 @@ func newIngest(env lookupEnv) *cobra.Command {
 		"nothing for a file or page; parent folders come first if the name is taken)")
 	flags.StringArrayVar(&f.include, "include", nil, "take only files that match this pattern; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "leave out files that match this pattern; may be repeated")
-	flags.Var(&f.maxSize, "max-file-size", "leave out larger files, such as 512KiB (default 8MiB, and 64MiB of what is converted)")
+	flags.Var(&f.maxSize, "max-file-size", "skip larger files, such as 512KiB (default 8MiB, and 64MiB for files that are converted)")
 	flags.StringArrayVar(&f.sources, "source", nil, "FILE that describes folders in JSON; may be repeated")
 	flags.BoolVar(&f.ignoreRobots, "ignore-robots", false, "fetch pages that robots.txt forbids, too")
-	flags.BoolVar(&f.dry, "dry-run", false, "tell what would be done, and write nothing")
+	dryRunFlag(flags, &f.dry)
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag of every document; may be repeated")
 	flags.BoolVar(&f.reread, "reread", false, "read files again whose size and time have not changed")
 	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "delete the documents of a folder that has no files any more")
 	flags.BoolVar(&f.watch, "watch", false, "go on: ingest what changes, until interrupted")
-	flags.BoolVar(&f.json, "json", false, "print the report as JSON")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	jsonFlag(cmd.Flags(), &f.json)
+	quietFlag(flags, &f.quiet)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every skipped file")
 	return cmd
 }
@@ -169,7 +170,7 @@ func runIngest(cmd *cobra.Command, env lookupEnv, f ingestFlags, paths []string)
 		}
 		return watchIngests(ctx, cmd.OutOrStdout(), c, list, s.watchOptions(s.logger(cmd.ErrOrStderr(), slog.LevelWarn)), f.json)
 	}
-	return outcome(ctx, report, err)
+	return outcome(ctx, report, err, list)
 }
 
 // duplicates counts the groups of equal or nearly equal documents after an ingest that changed
@@ -201,32 +202,48 @@ func writeReport(w io.Writer, f ingestFlags, r engine.IngestReport, same int, to
 	}
 	writeSummary(w, r, took, f.verbose)
 	if same > 0 {
-		fmt.Fprintf(w, "documents that say the same or nearly the same: %d groups ('ragctx docs duplicates' lists them)\n", same)
+		fmt.Fprintf(w, "documents with the same or nearly the same text: %s ('ragctx docs duplicates' lists them)\n", amount(same, "group"))
 	}
 	return nil
 }
 
-// outcome returns the command's error. After an early end the stored documents stay, and the next
-// ingest continues.
-func outcome(ctx context.Context, r engine.IngestReport, err error) error {
+// outcome returns the command's error: a file or page that the command names was skipped, or nothing
+// was ingested. After an early end the stored documents stay, and the next ingest continues.
+func outcome(ctx context.Context, r engine.IngestReport, err error, of []engine.IngestOptions) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("%w after %d files; what was ingested stays, and the same command goes on from there", errInterrupted, r.Files())
+		return fmt.Errorf("%w after %s; what was ingested stays, and the same command goes on from there", errInterrupted,
+			amount(r.Files(), "file"))
 	case err != nil:
 		return err
 	}
-	if i := slices.IndexFunc(r.Skipped, engine.Skipped.IsConflict); i >= 0 {
+	i := slices.IndexFunc(r.Skipped, func(s engine.Skipped) bool {
+		return s.IsConflict() || slices.ContainsFunc(of, func(o engine.IngestOptions) bool { return isNamed(o, s.Path) })
+	})
+	if i >= 0 {
 		return fmt.Errorf("%s: %s", r.Skipped[i].Path, r.Skipped[i].Reason)
 	}
 	switch {
 	case r.Files()+r.Deleted > 0:
 		return nil
 	case len(r.Skipped) > 0:
-		return fmt.Errorf("nothing could be ingested: %d skipped, the first because: %s", len(r.Skipped), r.Skipped[0].Reason)
+		return fmt.Errorf("nothing could be ingested: %s skipped, the first because: %s", amount(len(r.Skipped), "file"),
+			r.Skipped[0].Reason)
 	default:
 		return errors.New("nothing could be ingested: no file has a type that is taken; name other types with " +
 			"--include, or files one by one")
 	}
+}
+
+// isNamed reports whether an ingest names a file or page itself.
+func isNamed(o engine.IngestOptions, path string) bool {
+	whole := func(p string) string {
+		if abs, err := filepath.Abs(p); err == nil && !fetch.IsURL(p) {
+			return abs
+		}
+		return p
+	}
+	return slices.ContainsFunc(o.Paths, func(p string) bool { return whole(p) == whole(path) })
 }
 
 // exist checks that all paths exist before anything is opened for them.

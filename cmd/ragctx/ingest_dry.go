@@ -164,7 +164,7 @@ func (f ingestFlags) runDry(ctx context.Context, s settings, list []engine.Inges
 	r.report.Skipped = []engine.Skipped{}
 	for _, o := range list {
 		if err := r.ingest(ctx, o); err != nil {
-			return outcome(ctx, r.report, err)
+			return outcome(ctx, r.report, err, list)
 		}
 	}
 	if f.json {
@@ -177,7 +177,7 @@ func (f ingestFlags) runDry(ctx context.Context, s settings, list []engine.Inges
 	} else {
 		writePlan(stdout, r.report, f.verbose)
 	}
-	return cmp.Or(err, outcome(ctx, r.report, nil))
+	return cmp.Or(err, outcome(ctx, r.report, nil, list))
 }
 
 // String returns the change in one line.
@@ -188,14 +188,14 @@ func (p planned) String() string {
 	case wouldKeep:
 		return "unchanged  " + printable(cmp.Or(p.ID, p.Path))
 	default:
-		return fmt.Sprintf("%-9s  %s (%s, %d chunks)", p.Action, printable(p.ID), size(int64(p.Bytes)), p.Chunks)
+		return fmt.Sprintf("%-9s  %s (%s, %s)", p.Action, printable(p.ID), size(int64(p.Bytes)), amount(p.Chunks, "chunk"))
 	}
 }
 
 func writePlan(w io.Writer, r engine.IngestReport, all bool) {
 	fmt.Fprintf(w, "would be: %d created, %d replaced, %d unchanged, %d deleted\n", r.Created, r.Replaced, r.Unchanged, r.Deleted)
 	if r.Chunks > 0 {
-		fmt.Fprintf(w, "%d chunks from %s\n", r.Chunks, size(r.Bytes))
+		fmt.Fprintf(w, "%s from %s\n", amount(r.Chunks, "chunk"), size(r.Bytes))
 	}
 	writeSkipped(w, r.Skipped, all)
 	writeLeftOut(w, r.LeftOut)

@@ -22,10 +22,9 @@ func (c *client) startJobs() {
 	}
 }
 
-const jobsHelp = `Jobs are work that outlives the command that asked for it: ingests, and what
-programs send to the REST API in bulk. They survive restarts, and can be looked at for
-7 days after their end. A server does them as they come; without one, 'ragctx ingest',
-'ragctx jobs watch' and 'ragctx jobs retry' do.`
+const jobsHelp = `A job is work that outlives its request: an ingest, or a bulk request of the REST API. Jobs
+survive restarts and are kept for 7 days after their end. A server runs them; without one,
+'ragctx ingest', 'ragctx jobs watch' and 'ragctx jobs retry' do.`
 
 func newJobs(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
@@ -71,8 +70,8 @@ func newJobsList(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&state, "state", "", "only jobs that are queued, running, done, failed or cancelled")
-	countVar(cmd.Flags(), &limit, "limit", 20, 1, engine.MaxPage, "how many")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	limitFlag(cmd.Flags(), &limit, 20, 1, engine.MaxPage)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -121,7 +120,7 @@ func newJobsShow(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().StringVar(&items, "items", "", "list its items: all, or those that are pending, done, failed or skipped")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -202,7 +201,7 @@ func itemLine(i store.JobItem) string {
 func newJobsCancel(env lookupEnv) *cobra.Command {
 	return jobCommand(env, &cobra.Command{
 		Use:     "cancel JOB",
-		Short:   "End a job early; what was done stays",
+		Short:   "Cancel a job; finished items stay",
 		Example: "  ragctx jobs cancel JOB",
 	}, func(ctx context.Context, w io.Writer, c *client, id string) error {
 		j, err := c.CancelJob(ctx, id)
@@ -216,9 +215,9 @@ func newJobsCancel(env lookupEnv) *cobra.Command {
 func newJobsRetry(env lookupEnv) *cobra.Command {
 	return jobCommand(env, &cobra.Command{
 		Use:   "retry JOB",
-		Short: "Do what failed in a job again, and what it did not come to",
-		Long: "Retry queues a job that has ended again: its failed items, and those that it did\n" +
-			"not come to. Without a server it waits until they are done.",
+		Short: "Run the failed and the remaining items of a job again",
+		Long: "Retry queues the failed and the remaining items of a job that has ended. Without a server\n" +
+			"it waits until they are done.",
 		Example: "  ragctx jobs retry JOB",
 	}, func(ctx context.Context, w io.Writer, c *client, id string) error {
 		j, err := c.RetryJob(ctx, id)
@@ -236,8 +235,8 @@ func newJobsRetry(env lookupEnv) *cobra.Command {
 func newJobsWatch(env lookupEnv) *cobra.Command {
 	return jobCommand(env, &cobra.Command{
 		Use:   "watch JOB",
-		Short: "Show how a job goes on until it has ended",
-		Long:  "Watch shows how a job goes on until it has ended. It does not end the job when it\nis interrupted.",
+		Short: "Follow a job until it has ended",
+		Long:  "Watch shows the progress of a job until it has ended. The job continues if the command is\ninterrupted.",
 
 		Example: "  ragctx jobs watch JOB",
 	}, watchJob)
@@ -257,7 +256,10 @@ func watchJob(ctx context.Context, w io.Writer, c *client, id string) error {
 		return err
 	}
 	writeJob(w, j)
-	return jobError(j)
+	if err := jobError(j); err != nil || j.Counts.Failed == 0 {
+		return err
+	}
+	return fmt.Errorf("%s failed; 'ragctx jobs show %s --items failed' lists them", amount(j.Counts.Failed, "item"), j.ID)
 }
 
 // jobCommand completes a command that takes one job.

@@ -109,7 +109,7 @@ user's and what is nobody's, and changes what is that user's.`,
 	flags.StringArrayVar(&k.Namespaces, "only", nil, "a namespace that the key is for; may be repeated; without it all")
 	flags.StringVar(&k.User, "user", "", "the only user that the key acts for")
 	flags.DurationVar(&ttl, "ttl", 0, "how long the key is valid, such as 720h; without it until it is revoked")
-	flags.BoolVar(&asJSON, "json", false, "print a JSON object")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -169,7 +169,7 @@ func newKeysList(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().BoolVar(&ended, "all", false, "those that are revoked or expired, too")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 

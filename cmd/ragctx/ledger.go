@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/store"
@@ -32,8 +33,8 @@ func newLedger(env lookupEnv) *cobra.Command {
   ragctx ledger export issue-17 issue-17.ndjson`,
 	}
 	group(cmd)
-	cmd.AddCommand(newLedgerTail(env), newLedgerPublish(env), newLedgerSnapshot(env), newLedgerExport(env),
-		newLedgerImport(env), newLedgerList(env), newLedgerErase(env))
+	cmd.AddCommand(newLedgerTail(env), newLedgerPublish(env), newLedgerState(env), newLedgerExport(env),
+		newLedgerImport(env), newLedgerList(env), newLedgerDelete(env))
 	return cmd
 }
 
@@ -85,7 +86,7 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 			"up again where it was when the server has been away; it needs a server, as nobody else\n" +
 			"can write while a command has the data directory open.",
 		Example: `  ragctx ledger tail issue-17
-  ragctx ledger tail issue-17 --topic VALIDATION_RESULT --lines 5
+  ragctx ledger tail issue-17 --topic VALIDATION_RESULT --limit 5
   ragctx ledger tail issue-17 --follow --json | jq .text`,
 	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, _ []string) error {
 		show := showMessage
@@ -113,10 +114,10 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	m.add(flags)
-	countVar(flags, &n, "lines", 20, 0, 1000, "how many messages to begin with")
+	countVar(flags, &n, "limit", 20, 0, 1000, "how many of the stored messages; 0 is none")
 	flags.StringVar(&after, "after", "", "begin after this sequence")
 	flags.BoolVarP(&follow, "follow", "f", false, "go on with messages that are appended")
-	flags.BoolVar(&asJSON, "json", false, "print each message as a line of JSON")
+	linesFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -230,7 +231,7 @@ func newLedgerPublish(env lookupEnv) *cobra.Command {
 		Long: "Publish appends a message to the ledger of a cluster and prints its sequence and its id\n" +
 			"once it is on disk. TEXT - is read from standard input.",
 		Example: `  ragctx ledger publish issue-17 --topic ISSUE_OPENED --sender system "The build is slow."
-  ragctx ledger publish issue-17 --topic VALIDATION_RESULT --sender judge --json-data '{"approved":true}'`,
+  ragctx ledger publish issue-17 --topic RESULT --sender judge --json-data '{"approved":true}'`,
 	}, oneOrTwo("one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client,
 		f ledger.Filter, args []string,
 	) error {
@@ -289,7 +290,7 @@ func newLedgerList(env lookupEnv) *cobra.Command {
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -308,18 +309,29 @@ func listClusters(w io.Writer, all []store.ClusterInfo, asJSON bool) error {
 	return tw.Flush()
 }
 
-func newLedgerErase(env lookupEnv) *cobra.Command {
-	return clusterCommand(env, &cobra.Command{
-		Use:     "erase CLUSTER",
-		Short:   "Remove a cluster's messages for good",
-		Long:    "Erase removes all messages of a cluster from the database and its files. This cannot be\nundone.",
-		Example: `  ragctx ledger erase issue-17`,
+func newLedgerDelete(env lookupEnv) *cobra.Command {
+	var erase bool
+	cmd := clusterCommand(env, &cobra.Command{
+		Use:     "delete CLUSTER",
+		Aliases: []string{"erase"}, // which is --erase
+		Short:   "Erase a cluster's messages",
+		Long: "Delete erases all messages of a cluster from the database and its files. This cannot be\n" +
+			"undone, so the command requires --erase.",
+		Example: `  ragctx ledger delete issue-17 --erase`,
 	}, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client, f ledger.Filter, _ []string) error {
+		if !erase && cmd.CalledAs() != "erase" {
+			return errEraseMissing()
+		}
 		erased, err := c.EraseCluster(ctx, f.Namespace, f.Cluster)
+		if err == nil && erased.Messages == 0 {
+			err = fmt.Errorf("cluster %q: %w", f.Cluster, ragctx.ErrNotFound)
+		}
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "erased %s\n", amount(erased.Messages, "message"))
 		return err
 	})
+	eraseFlag(cmd.Flags(), &erase)
+	return cmd
 }

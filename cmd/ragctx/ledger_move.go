@@ -40,8 +40,8 @@ func newLedgerImport(env lookupEnv) *cobra.Command {
 		Use:   "import CLUSTER FILE",
 		Short: "Append messages that were exported",
 		Long: "Import appends the messages of an export, or of a ledger of Zeroshot as JSON lines, with\n" +
-			"their ids and times. Lines that are wrong, or of another cluster, are named and passed\n" +
-			"over. Importing again changes nothing. FILE - is standard input.",
+			"their ids and times. It skips and names lines that are invalid or of another cluster;\n" +
+			"then the exit status is 1. Importing again changes nothing. FILE - is standard input.",
 		Example: `  ragctx ledger import issue-17 issue-17.ndjson
   ragctx ledger export issue-17 | ragctx ledger import issue-17 - --data ./new`,
 	}, exactly(2, "one CLUSTER and one FILE"), func(ctx context.Context, cmd *cobra.Command, c *client,
@@ -61,7 +61,7 @@ func newLedgerImport(env lookupEnv) *cobra.Command {
 	})
 }
 
-// printImported prints the result of an import. An import that took nothing and failed is an error.
+// printImported prints the result of an import. Lines that failed are an error.
 func printImported(stdout, stderr io.Writer, done ledger.Imported) error {
 	for _, e := range done.Errors {
 		fmt.Fprintf(stderr, "line %d: %s\n", e.Line, printable(e.Error))
@@ -69,8 +69,5 @@ func printImported(stdout, stderr io.Writer, done ledger.Imported) error {
 	if _, err := fmt.Fprintf(stdout, "%d imported, %d unchanged, %d failed\n", done.Imported, done.Unchanged, done.Failed); err != nil {
 		return err
 	}
-	if done.Failed > 0 && done.Imported+done.Unchanged == 0 {
-		return fmt.Errorf("no line was imported")
-	}
-	return nil
+	return notImported(done.Failed)
 }

@@ -8,8 +8,11 @@ import (
 	"log" //nolint:depguard // only to silence what dependencies print through it
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 // The exit statuses.
@@ -42,6 +45,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(out)
 	root.SetErr(stderr)
 	strictBuiltins(root)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
@@ -50,7 +54,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = errInterrupted // the errors of interrupted calls do not matter
 	}
 	if !errors.Is(err, errSilent) {
-		fmt.Fprintln(stderr, "ragctx:", escaped(oneLine(withRemedy(err))))
+		fmt.Fprintln(stderr, "ragctx:", escaped(withoutPackages(oneLine(withRemedy(err)))))
 	}
 	var usage *usageError
 	switch {
@@ -89,6 +93,14 @@ func asUsage(err error) error {
 		return nil
 	}
 	return &usageError{err}
+}
+
+// packageErrors are the names of packages with which errors begin.
+var packageErrors = regexp.MustCompile(`\b(?:atomicfile|blockmax|engine|events|extract|hnsw|index|keyword|ledger|procedures|vector): `)
+
+// withoutPackages returns a message without names of packages, which mean nothing to users.
+func withoutPackages(message string) string {
+	return packageErrors.ReplaceAllLiteralString(message, "")
 }
 
 // oneLine joins the lines of joined errors.

@@ -14,19 +14,20 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-const memoryHelp = `Memory shows and curates what is remembered: by 'ragctx remember', by programs, and
-from the turns of conversations. Every change of a memory is kept in its history and
-can be undone, but for a release from quarantine.
+const memoryHelp = `Memory shows and changes memories: those of 'ragctx remember', of programs, and those
+extracted from turns of conversations. Each memory has a history of its changes. Every
+change can be undone, except a release from quarantine.
 
-Lists show the memories that belong to no user; --user adds those of a user,
---all-users those of all. A command that names a memory finds anyone's, unless --user
-says for whom it acts.`
+Lists show shared memories, which belong to no user. --user adds the memories of a user,
+--all-users those of all users. A command that names a memory finds a memory of any user;
+with --user it acts as that user.`
 
 func newMemory(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "memory",
-		Short: "List, search, change, undo and move memories",
-		Long:  memoryHelp,
+		Use:     "memory",
+		Aliases: []string{"memories"},
+		Short:   "List, search, change, undo and move memories",
+		Long:    memoryHelp,
 		Example: `  ragctx memory list --user ada --order recent
   ragctx memory search "favourite tea" --user ada
   ragctx memory history ID
@@ -36,8 +37,8 @@ func newMemory(env lookupEnv) *cobra.Command {
 	group(cmd)
 	cmd.AddCommand(
 		newMemoryList(env), newMemoryShow(env), newMemorySearch(env), newMemoryHistory(env), newMemoryUndo(env),
-		newMemoryDelete(env), newMemoryTag(env), newMemoryStats(env), newMemoryQuarantine(env), newMemoryRelease(env),
-		newMemoryDiscard(env), newMemoryPrune(env), newMemoryExport(env), newMemoryImport(env), newMemoryExtract(env),
+		newMemoryDelete(env), newMemoryTag(env), newMemoryQuarantine(env), newMemoryRelease(env),
+		newMemoryPrune(env), newMemoryExport(env), newMemoryImport(env),
 	)
 	return cmd
 }
@@ -50,10 +51,17 @@ type memoryScope struct {
 
 func (m *memoryScope) add(flags *pflag.FlagSet) {
 	addSettings(flags, "server")
-	flags.StringVar(&m.user, "user", "", "memories of this user, beside those of no user")
-	flags.BoolVar(&m.all, "all-users", false, "memories of every user")
-	flags.StringVar(&m.agent, "agent", "", "only memories of this agent")
-	flags.StringVar(&m.session, "session", "", "only memories of this session")
+	userFlag(flags, &m.user)
+	agentFlag(flags, &m.agent)
+	allUsersFlag(flags, &m.all)
+	inSessionFlag(flags, &m.session)
+	alsoSession(flags, &m.session)
+}
+
+// alsoSession adds --session, which earlier versions had for --in-session.
+func alsoSession(flags *pflag.FlagSet, session *string) {
+	flags.StringVar(session, "session", "", "")
+	flags.Lookup("session").Hidden = true
 }
 
 func (m *memoryScope) filter() (store.MemoryFilter, error) {
@@ -67,8 +75,7 @@ func (m *memoryScope) filter() (store.MemoryFilter, error) {
 // viewerFlag adds the flag for the user on behalf of whom a command acts.
 func viewerFlag(flags *pflag.FlagSet, user *string) {
 	addSettings(flags, "server")
-	flags.StringVar(user, "user", "", "act as this user, for whom there are only their own memories and those of "+
-		"no user (default anyone's)")
+	flags.StringVar(user, "user", "", "act as this user, who sees only their own memories and shared ones (default anyone)")
 }
 
 func viewer(user string) engine.Viewer { return engine.Viewer{User: user, Anyone: user == ""} }
@@ -86,31 +93,6 @@ func memoryCommand(env lookupEnv, cmd *cobra.Command,
 	}
 	viewerFlag(cmd.Flags(), &user)
 	return cmd
-}
-
-// timeFlag is a flag's value: a time, or a day of UTC.
-type timeFlag struct{ value *time.Time }
-
-// String implements pflag.Value.
-func (t timeFlag) String() string {
-	if t.value == nil || t.value.IsZero() {
-		return ""
-	}
-	return t.value.Format(time.RFC3339)
-}
-
-// Type implements pflag.Value.
-func (timeFlag) Type() string { return "time" }
-
-// Set implements pflag.Value.
-func (t timeFlag) Set(s string) error {
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if at, err := time.Parse(layout, s); err == nil {
-			*t.value = at
-			return nil
-		}
-	}
-	return fmt.Errorf("use a day such as 2026-03-01, or a time such as 2026-03-01T12:00:00Z")
 }
 
 // ttlFlag is a flag's value: a duration as [memory.ParseTTL] reads it.

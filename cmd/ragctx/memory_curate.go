@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -22,14 +20,15 @@ func newMemoryDelete(env lookupEnv) *cobra.Command {
 	var user string
 	var erase bool
 	cmd := &cobra.Command{
-		Use:   "delete ID...",
-		Short: "Delete memories",
-		Long: "Delete takes memories out of every answer; questions about an earlier time still find\n" +
-			"them, and undo brings them back. With --erase they are removed for good, with their\n" +
-			"history and the turns that they were made of.",
+		Use:     "delete ID...",
+		Aliases: []string{"discard"},
+		Short:   "Delete memories, even those in quarantine",
+		Long: "Delete removes memories from every answer. Queries about an earlier time still find\n" +
+			"them, and 'ragctx memory undo' restores them. --erase also removes their history and the\n" +
+			"turns that they were extracted from, permanently.",
 		Example: `  ragctx memory delete ID
   ragctx memory delete --erase ID`,
-		Args: atLeast(1, "the ID of a memory"),
+		Args: atLeastOne("the ID of a memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				return deleteMemories(ctx, cmd.OutOrStdout(), c, s.Namespace, args, viewer(user), erase)
@@ -37,7 +36,7 @@ func newMemoryDelete(env lookupEnv) *cobra.Command {
 		},
 	}
 	viewerFlag(cmd.Flags(), &user)
-	cmd.Flags().BoolVar(&erase, "erase", false, "remove them for good, which cannot be undone")
+	eraseFlag(cmd.Flags(), &erase)
 	return cmd
 }
 
@@ -45,15 +44,11 @@ func newMemoryDelete(env lookupEnv) *cobra.Command {
 func deleteMemories(ctx context.Context, w io.Writer, c *client, namespace string, ids []string, by engine.Viewer, erase bool) error {
 	var errs []error
 	for _, id := range ids {
-		var err error
-		verb := "deleted"
+		verb, remove := "deleted", c.deleteMemory
 		if erase {
-			verb = "erased"
-			_, err = c.EraseMemory(ctx, namespace, id, by.User, by.Anyone)
-		} else {
-			err = c.DeleteMemory(ctx, namespace, id, by.User, by.Anyone)
+			verb, remove = "erased", c.eraseMemory
 		}
-		if err != nil {
+		if err := remove(ctx, namespace, id, by); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", ragctx.Clip(id), err))
 			continue
 		}
@@ -62,29 +57,42 @@ func deleteMemories(ctx context.Context, w io.Writer, c *client, namespace strin
 	return errors.Join(errs...)
 }
 
+// deleteMemory deletes a memory, which must exist. The API deletes one that does not without an error.
+func (c *client) deleteMemory(ctx context.Context, namespace, id string, by engine.Viewer) error {
+	switch m, err := c.FindMemory(ctx, namespace, id, by); {
+	case err != nil:
+		return err
+	case m.State == ragctx.MemoryQuarantined:
+		return c.DiscardMemory(ctx, namespace, id, by)
+	default:
+		return c.DeleteMemory(ctx, namespace, id, by.User, by.Anyone)
+	}
+}
+
+// eraseMemory erases a memory, which must have a history, as deleted ones have.
+func (c *client) eraseMemory(ctx context.Context, namespace, id string, by engine.Viewer) error {
+	if _, err := c.MemoryHistory(ctx, namespace, id, by); err != nil {
+		return err
+	}
+	_, err := c.EraseMemory(ctx, namespace, id, by.User, by.Anyone)
+	return err
+}
+
 func newMemoryTag(env lookupEnv) *cobra.Command {
-	var scope memoryScope
+	var user string
 	var remove []string
 	cmd := &cobra.Command{
-		Use:   "tag [ID [TAG...]]",
-		Short: "Add and remove tags of a memory, or count all tags",
-		Long: "Tag adds the TAGs to a memory and takes away those of --remove, and prints what it has\n" +
-			"then. Without an ID it lists the tags of the memories in scope, with how many carry each.",
-		Example: `  ragctx memory tag
-  ragctx memory tag ID style french
-  ragctx memory tag ID --remove draft`,
+		Use:   "tag ID [TAG...]",
+		Short: "Add and remove tags of a memory",
+		Long:  "Tag adds TAGs to a memory, removes those of --remove, and prints the memory's tags.",
+		Example: `  ragctx memory tag ID style french
+  ragctx memory tag ID --remove draft
+  ragctx api GET /v1/memories:tags -q all_users=true`,
+		Args: atLeastOne("the ID of a memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := scope.filter()
-			if err != nil {
-				return err
-			}
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				if len(args) == 0 {
-					f.Limit = engine.MaxPage
-					return writeTags(ctx, cmd.OutOrStdout(), c, s.Namespace, f)
-				}
 				p := memory.Patch{AddTags: args[1:], RemoveTags: remove}
-				m, _, err := c.ReviseMemory(ctx, s.Namespace, args[0], viewer(scope.user), p)
+				m, _, err := c.ReviseMemory(ctx, s.Namespace, args[0], viewer(user), p)
 				if err == nil {
 					fmt.Fprintln(cmd.OutOrStdout(), printable(strings.Join(m.Tags, ", ")))
 				}
@@ -92,88 +100,21 @@ func newMemoryTag(env lookupEnv) *cobra.Command {
 			})
 		},
 	}
-	scope.add(cmd.Flags())
-	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to take away; may be repeated")
+	viewerFlag(cmd.Flags(), &user)
+	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to remove; may be repeated")
 	return cmd
 }
 
-func writeTags(ctx context.Context, w io.Writer, c *client, namespace string, f store.MemoryFilter) error {
-	f.Limit = engine.MaxPage
-	var last store.TagCount
-	for {
-		tags, err := c.MemoryTags(ctx, namespace, f, last)
-		if err != nil {
-			return err
-		}
-		for _, t := range tags {
-			fmt.Fprintf(w, "%7d  %s\n", t.Count, printable(t.Tag))
-			last = t
-		}
-		if len(tags) < f.Limit {
-			return nil
-		}
-	}
-}
-
-func newMemoryStats(env lookupEnv) *cobra.Command {
-	var scope memoryScope
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "stats",
-		Short:   "Count memories by tier, type, kind and state",
-		Example: "  ragctx memory stats --all-users",
-		Args:    none,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := scope.filter()
-			if err != nil {
-				return err
-			}
-			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				st, err := c.MemoryStats(ctx, s.Namespace, f)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), st)
-				}
-				return writeStats(cmd.OutOrStdout(), st)
-			})
-		},
-	}
-	scope.add(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-func writeStats(w io.Writer, st store.MemoryStats) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	row := func(n int, what string) { fmt.Fprintf(tw, "%d\t  %s\n", n, what) }
-	row(st.LongTerm, "memories")
-	row(st.ShortTerm, "short-term, the newest of them")
-	for _, t := range slices.Sorted(maps.Keys(st.ByType)) {
-		row(st.ByType[t], printable(t))
-	}
-	for _, k := range slices.Sorted(maps.Keys(st.ByKind)) {
-		row(st.ByKind[k], printable(k)+", found in turns")
-	}
-	row(st.Quarantined, "in quarantine")
-	row(st.Superseded, "earlier versions and deleted ones")
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write statistics: %w", err)
-	}
-	return nil
-}
-
-const quarantineHelp = `Quarantine lists memories that are not believed before somebody has looked at them,
-oldest first: above all what tools and documents say in the manner of instructions. No
-answer shows them. 'ragctx memory release' lets one in, 'ragctx memory discard' removes it.`
+const quarantineHelp = `Quarantine lists the memories that wait for a person, oldest first, above all texts of
+tools and documents that give instructions. No answer shows them. 'ragctx memory release'
+accepts one, 'ragctx memory delete' removes it.`
 
 func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 	var scope memoryScope
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "quarantine",
-		Short: "List memories that wait for somebody to look at them",
+		Short: "List the memories that wait for a person",
 		Long:  quarantineHelp,
 		Example: `  ragctx memory quarantine --all-users
   ragctx memory show ID
@@ -200,7 +141,7 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 		},
 	}
 	scope.add(cmd.Flags())
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -238,26 +179,12 @@ func writeQuarantine(w io.Writer, list []store.Quarantined) error {
 func newMemoryRelease(env lookupEnv) *cobra.Command {
 	return memoryCommand(env, &cobra.Command{
 		Use:     "release ID",
-		Short:   "Let a memory out of quarantine",
+		Short:   "Accept a memory of the quarantine",
 		Example: "  ragctx memory release ID",
 	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
 		_, err := c.ReleaseMemory(ctx, namespace, id, by)
 		if err == nil {
 			fmt.Fprintln(w, "released", printable(id))
-		}
-		return err
-	})
-}
-
-func newMemoryDiscard(env lookupEnv) *cobra.Command {
-	return memoryCommand(env, &cobra.Command{
-		Use:     "discard ID",
-		Short:   "Remove a memory from quarantine",
-		Example: "  ragctx memory discard ID",
-	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
-		err := c.DiscardMemory(ctx, namespace, id, by)
-		if err == nil {
-			fmt.Fprintln(w, "discarded", printable(id))
 		}
 		return err
 	})

@@ -32,15 +32,14 @@ type memoryFlags struct {
 func (m *memoryFlags) add(flags *pflag.FlagSet) {
 	m.memoryScope.add(flags)
 	flags.StringSliceVar(&m.types, "type", nil, "only these types: episodic, semantic, procedural, working")
-	flags.StringArrayVar(&m.tags, "tag", nil, "only memories with this tag; repeated, with any of them")
+	flags.StringArrayVar(&m.tags, "tag", nil, "only items with this tag; repeated, with any of them")
 	flags.StringSliceVar(&m.kinds, "kind", nil, "only these kinds of facts: preference, decision, instruction, "+
 		"identity, relation, plan, event, outcome")
-	flags.StringVar(&m.contains, "contains", "", "only memories that hold this text")
+	flags.StringVar(&m.contains, "contains", "", "only memories that contain this text")
 	flags.Float64Var(&m.minImportance, "min-importance", 0, "only memories of at least this importance, 0 to 1")
-	flags.BoolVar(&m.profile, "profile", false, "only memories that describe their user lastingly")
-	flags.BoolVar(&m.pinned, "pinned", false, "only memories that are wanted in every answer")
-	flags.Var(timeFlag{&m.after}, "after", "only what occurred then or later: a day, or a time as RFC 3339 has it")
-	flags.Var(timeFlag{&m.before}, "before", "only what occurred earlier")
+	flags.BoolVar(&m.profile, "profile", false, "only memories of a user's profile")
+	flags.BoolVar(&m.pinned, "pinned", false, "only pinned memories, which are part of every answer")
+	periodFlags(flags, &m.after, &m.before)
 }
 
 func (m *memoryFlags) filter() (store.MemoryFilter, error) {
@@ -99,9 +98,9 @@ func newMemoryList(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.state, "state", string(ragctx.MemoryActive),
 		"active, superseded, deleted or expired; 'ragctx memory quarantine' lists what is in quarantine")
 	flags.StringVar(&f.order, "order", "score", "score, recent, importance or id")
-	flags.Var(timeFlag{&f.asOf}, "as-of", "what was found at that time")
-	countVar(flags, &f.limit, "limit", 100, 0, noLimit, "how many; 0 is all")
-	flags.BoolVar(&f.json, "json", false, "print a JSON array")
+	asOfFlag(flags, &f.asOf)
+	limitFlag(flags, &f.limit, 100, 0, noLimit)
+	jsonFlag(cmd.Flags(), &f.json)
 	return cmd
 }
 
@@ -170,56 +169,4 @@ func orDash(s string) string {
 		return "-"
 	}
 	return printable(s)
-}
-
-func newMemorySearch(env lookupEnv) *cobra.Command {
-	var scope memoryScope
-	var limit int
-	var exact, asJSON bool
-	cmd := &cobra.Command{
-		Use:   "search TEXT",
-		Short: "Find memories by what they say",
-		Long: "Search shows the memories that match TEXT best, with their relevance, as a query would\n" +
-			"find them. Without --user it sees the memories of no user.",
-		Example: `  ragctx memory search "favourite tea" --user ada
-  ragctx memory search "what did we decide last week?" --session s1 --json`,
-		Args: exactly(1, "one TEXT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if scope.all {
-				return badUsage("--all-users: a search sees what one user does; name one with --user")
-			}
-			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				q := ragctx.NewQuery(args[0]).WithTypes(ragctx.TypeMemory)
-				q.Namespace, q.UserID, q.AgentID, q.Filter.SessionID = s.Namespace, scope.user, scope.agent, scope.session
-				q.MaxResults, q.Exact = limit, exact
-				found, err := c.Search(ctx, q)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), found.Items)
-				}
-				if len(found.Items) == 0 {
-					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories that match")
-				}
-				return writeFound(cmd.OutOrStdout(), found.Items)
-			})
-		},
-	}
-	scope.add(cmd.Flags())
-	countVar(cmd.Flags(), &limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
-	cmd.Flags().BoolVar(&exact, "exact", false, exactHelp)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	return cmd
-}
-
-func writeFound(w io.Writer, items []ragctx.ContextItem) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, it := range items {
-		fmt.Fprintf(tw, "%.2f\t%s\t%s\n", it.Relevance, printable(it.ID), brief(it.Content))
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write list: %w", err)
-	}
-	return nil
 }

@@ -49,7 +49,7 @@ func newMemoryPrune(env lookupEnv) *cobra.Command {
 				if dry {
 					verb = "would prune"
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s %d memories\n", verb, len(pruned.IDs))
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s %s\n", verb, amount(len(pruned.IDs), "memory"))
 				if pruned.More {
 					fmt.Fprintln(cmd.ErrOrStderr(), "there are more; run it again")
 				}
@@ -62,7 +62,7 @@ func newMemoryPrune(env lookupEnv) *cobra.Command {
 	flags.Var(ttlFlag{&p.MaxAge}, "max-age", "older ones go, if they are of little importance, too, such as 90d")
 	flags.Float64Var(&p.MinImportance, "min-importance", p.MinImportance, "old ones below this go, 0 to 1")
 	countVar(flags, &p.MaxItems, "max-items", 0, 0, noLimit, "how many are kept; 0 is all")
-	flags.BoolVar(&dry, "dry-run", false, "only print what would go")
+	dryRunFlag(flags, &dry)
 	return cmd
 }
 
@@ -101,7 +101,8 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
 		Use:   "import FILE",
 		Short: "Store memories that were exported",
 		Long: "Import stores the memories of an export in the namespace, with their ids, times and\n" +
-			"types. Lines that are wrong are named and passed over. Importing again changes nothing.\n" +
+			"types. It skips and names invalid lines; then the exit status is 1. Importing again\n" +
+			"changes nothing. " +
 			"FILE - is standard input.",
 		Example: `  ragctx memory import memories.ndjson
   ragctx memory export --namespace old --all-users | ragctx memory import - --data ./new`,
@@ -126,7 +127,7 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// printMemoryImport prints the result of an import. An import that took nothing and failed is an error.
+// printMemoryImport prints the result of an import. Lines that failed are an error.
 func printMemoryImport(stdout, stderr io.Writer, done api.MemoryImport) error {
 	for _, e := range done.Errors {
 		fmt.Fprintf(stderr, "line %d %s: %s\n", e.Line, printable(e.ID), printable(e.Error))
@@ -135,10 +136,15 @@ func printMemoryImport(stdout, stderr io.Writer, done api.MemoryImport) error {
 		done.Unchanged, done.Failed); err != nil {
 		return err
 	}
-	if done.Failed > 0 && done.Created+done.Replaced+done.Unchanged == 0 {
-		return fmt.Errorf("no line was imported")
+	return notImported(done.Failed)
+}
+
+// notImported returns the error of an import in which n lines failed.
+func notImported(n int) error {
+	if n == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s not imported; see above", amount(n, "line"))
 }
 
 // expiryOf returns the time ttl from now; the zero time is never.

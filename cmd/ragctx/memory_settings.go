@@ -10,22 +10,33 @@ import (
 )
 
 // memorySettings are the settings of memories, listed after the others.
-func memorySettings() []setting {
+func memorySettings() []option {
 	w := ragctx.MemoryWeights{}.WithDefaults()
-	return []setting{
+	return []option{
 		{
 			"memory_decay_days", "days after which the recency of a memory has fallen to 37 %",
 			fixed(number(w.Decay.Hours() / 24)), checkDecay,
 		},
-		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
-		{"memory_recency_weight", "weight of recency in that score", fixed(number(w.Recency)), checkWeight},
 		{
-			"memory_max_working", "working memories that a user, agent and session have at a time",
+			"memory_importance_weight", "weight of importance in the score that orders memories",
+			fixed(number(w.Importance)), checkWeight,
+		},
+		{"memory_recency_weight", "weight of recency in the score that orders memories", fixed(number(w.Recency)), checkWeight},
+		{
+			"memory_max_working", "working memories of a user, agent and session",
 			fixed(strconv.Itoa(ragctx.DefaultWorkingMemories)), checkTier,
 		},
 		{
-			"memory_max_short_term", "how many of the newest memories count as short-term",
+			"memory_max_short_term", "number of the newest memories that count as short-term",
 			fixed(strconv.Itoa(ragctx.DefaultShortTermMemories)), checkTier,
+		},
+		{
+			"memory_extraction", "fact extraction from turns: rules, model, off, or auto, which uses the model if there is one",
+			fixed("auto"),
+			checkOneOf("auto", "rules", "model", "off"),
+		},
+		{
+			"memory_redact", "removes secrets from turns and memories", fixed("true"), checkOneOf("true", "false"),
 		},
 	}
 }

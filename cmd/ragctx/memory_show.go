@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -36,7 +37,7 @@ func newMemoryShow(env lookupEnv) *cobra.Command {
 		writeMemory(w, m)
 		return nil
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -125,7 +126,7 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 		}
 		return nil
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -195,7 +196,7 @@ func undoTurn(ctx context.Context, w io.Writer, c *client, namespace, turn strin
 		return err
 	}
 	if len(ids) == 0 {
-		fmt.Fprintln(w, "nothing was learnt from the turn that is not undone or changed since")
+		return errors.New("no memory of the turn is left to undo")
 	}
 	for _, id := range ids {
 		fmt.Fprintln(w, "undone", printable(id))

@@ -22,21 +22,12 @@ import (
 const modelKey = "llm_key"
 
 // modelSettings are the settings of the language model, listed after the others.
-func modelSettings() []setting {
-	return []setting{
-		{
-			"memory_extraction", "how turns are looked through for what is worth remembering: rules, model (which " +
-				"needs llm_model), off, or auto: by the model where there is one, else by rules", fixed("auto"),
-			checkOneOf("auto", "rules", "model", "off"),
-		},
-		{
-			"memory_redact", "true takes passwords, keys and card numbers out of turns and memories before they are stored",
-			fixed("true"), checkOneOf("true", "false"),
-		},
-		{"llm_url", "URL of a service that speaks OpenAI's chat completions; empty is OpenAI's own", fixed(""), nil},
-		{"llm_model", "language model that finds what is worth remembering; empty is none", fixed(""), nil},
-		{"llm_timeout", "how long one request to it may take", fixed(llm.DefaultTimeout.String()), checkPositiveTime},
-		{"llm_max_tokens_per_day", "how many tokens it may read and write a day; 0 is any number", fixed("0"), checkTokens},
+func modelSettings() []option {
+	return []option{
+		{"llm_url", "URL of a service with OpenAI's chat completions API; empty is OpenAI's own", fixed(""), nil},
+		{"llm_model", "language model that extracts facts and summarises conversations; empty is none", fixed(""), nil},
+		{"llm_timeout", "timeout of one request to the language model", fixed(llm.DefaultTimeout.String()), checkPositiveTime},
+		{"llm_max_tokens_per_day", "tokens that the model may read and write per day; 0 is unlimited", fixed("0"), checkTokens},
 	}
 }
 

@@ -8,90 +8,53 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-const namespacesHelp = `A namespace holds documents, memories, ledgers and procedures apart from those of
-others. One is made by the first thing that is stored in it; making it first is for
-those that are to have quotas.`
+const namespacesHelp = `A namespace separates documents, memories, ledgers and procedures from those of other
+namespaces. The first write into a namespace makes it. 'ragctx namespaces create' makes one
+with quotas.`
 
 func newNamespaces(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "namespaces",
-		Short: "List, make, limit and erase namespaces",
+		Short: "List, make and erase namespaces",
 		Long:  namespacesHelp,
 		Example: `  ragctx namespaces list
   ragctx namespaces create billing --documents 1000 --text-bytes 50000000
   ragctx namespaces delete billing --erase`,
 	}
 	group(cmd)
-	cmd.AddCommand(newNamespacesList(env), newNamespacesShow(env), newNamespacesCreate(env), newNamespacesLimit(env),
-		newNamespacesDelete(env))
+	cmd.AddCommand(newNamespacesList(env), newNamespacesCreate(env), newNamespacesDelete(env))
 	return cmd
-}
-
-// oneNamespace completes a command about the namespace in its argument.
-func oneNamespace(
-	env lookupEnv, cmd *cobra.Command, do func(ctx context.Context, c *client, name string) (store.Namespace, error),
-) *cobra.Command {
-	var asJSON bool
-	cmd.Args = exactly(1, "one argument, the name of a namespace")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
-			n, err := do(ctx, c, args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return writeJSON(cmd.OutOrStdout(), n)
-			}
-			return writeNamespaces(cmd.OutOrStdout(), []store.Namespace{n})
-		})
-	}
-	addSettings(cmd.Flags(), "server")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
-	return cmd
-}
-
-func addQuotas(flags *pflag.FlagSet, q *store.Quotas) {
-	flags.IntVar(&q.Documents, "documents", 0, "how many documents it may hold; 0 is no limit")
-	flags.IntVar(&q.Memories, "memories", 0, "how many memories it may hold; 0 is no limit")
-	flags.Int64Var(&q.TextBytes, "text-bytes", 0, "how many bytes of text they may have together; 0 is no limit")
-}
-
-func newNamespacesShow(env lookupEnv) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Show what a namespace holds, and what it may",
-		Example: "  ragctx namespaces show billing --json",
-	}
-	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
-		return c.DescribeNamespace(ctx, name)
-	})
 }
 
 func newNamespacesCreate(env lookupEnv) *cobra.Command {
 	var q store.Quotas
-	cmd := &cobra.Command{Use: "create NAME", Short: "Make a namespace", Example: "  ragctx namespaces create billing --documents 1000"}
-	addQuotas(cmd.Flags(), &q)
-	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
-		return c.CreateNamespace(ctx, name, q)
-	})
-}
-
-func newNamespacesLimit(env lookupEnv) *cobra.Command {
-	var q store.Quotas
+	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "limit NAME", Short: "Change the quotas of a namespace",
-		Long:    "Limit changes all quotas of a namespace: one that is not given is none. What it holds beyond them stays.",
-		Example: "  ragctx namespaces limit billing --documents 2000",
+		Use: "create NAME", Short: "Make a namespace with quotas",
+		Long: "Create makes a namespace, which may have quotas. A request to the route of the second\n" +
+			"example changes them.",
+		Example: `  ragctx namespaces create billing --documents 1000
+  ragctx api PUT /v1/namespaces/billing/quotas -d '{"documents": 2000}'`,
+		Args: exactly(1, "one argument, the name of a namespace"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				n, err := c.CreateNamespace(ctx, args[0], q)
+				return show(cmd.OutOrStdout(), asJSON, []store.Namespace{n}, err, writeNamespaces)
+			})
+		},
 	}
-	addQuotas(cmd.Flags(), &q)
-	return oneNamespace(env, cmd, func(ctx context.Context, c *client, name string) (store.Namespace, error) {
-		return c.SetQuotas(ctx, name, q)
-	})
+	flags := cmd.Flags()
+	addSettings(flags, "server")
+	countVar(flags, &q.Documents, "documents", 0, 0, noLimit, "how many documents it may hold; 0 is no limit")
+	countVar(flags, &q.Memories, "memories", 0, 0, noLimit, "how many memories it may hold; 0 is no limit")
+	flags.Int64Var(&q.TextBytes, "text-bytes", 0, "how many bytes of text it may hold; 0 is no limit")
+	jsonFlag(cmd.Flags(), &asJSON)
+	return cmd
 }
 
 func newNamespacesList(env lookupEnv) *cobra.Command {
@@ -118,7 +81,7 @@ func newNamespacesList(env lookupEnv) *cobra.Command {
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -165,29 +128,33 @@ func newNamespacesDelete(env lookupEnv) *cobra.Command {
 	var erase bool
 	cmd := &cobra.Command{
 		Use:   "delete NAME",
-		Short: "Erase a namespace with everything in it, for good",
-		Long: `Delete removes a namespace with its documents, memories, turns, ledgers, procedures
-and jobs, from the database, the indexes and their files. This cannot be undone, so it
-asks for --erase.`,
+		Short: "Erase a namespace with everything in it",
+		Long: `Delete erases a namespace with its documents, memories, turns, ledgers, procedures and
+jobs from the database, the indexes and their files. This cannot be undone, so the command
+requires --erase.`,
 		Example: "  ragctx namespaces delete billing --erase",
 		Args:    exactly(1, "one argument, the name of a namespace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !erase {
-				return badUsage("--erase: is not given; the namespace goes for good, so say so with it")
+				return errEraseMissing()
 			}
 			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
+				_, err := c.DescribeNamespace(ctx, args[0])
+				if err != nil {
+					return err
+				}
 				e, err := c.EraseNamespace(ctx, args[0])
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "erased %s: %d documents, %d memories, %d turns, %d "+
-					"messages, %d versions of procedures\n",
-					printable(args[0]), e.Documents, e.Memories, e.Turns, e.Messages, e.Procedures)
+				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "erased %s: %s, %s, %s, %s, %s of procedures\n",
+					printable(args[0]), amount(e.Documents, "document"), amount(e.Memories, "memory"), amount(e.Turns, "turn"),
+					amount(e.Messages, "message"), amount(e.Procedures, "version"))
 				return err
 			})
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().BoolVar(&erase, "erase", false, "remove it for good")
+	eraseFlag(cmd.Flags(), &erase)
 	return cmd
 }

@@ -55,6 +55,6 @@ func writePages(w io.Writer, dir string, doc []byte) error {
 			return fmt.Errorf("write pages: %w", err)
 		}
 	}
-	_, err = fmt.Fprintf(w, "%d pages in %s\n", len(pages), dir)
+	_, err = fmt.Fprintf(w, "%s in %s\n", amount(len(pages), "page"), dir)
 	return err
 }

@@ -58,9 +58,9 @@ func newPack(env lookupEnv) *cobra.Command {
 	flags.StringArrayVar(&f.header, "header", nil, "text that the context begins with; may be repeated")
 	flags.StringArrayVar(&f.guidance, "guidance", nil, "guidance for this context only; may be repeated")
 	flags.StringVar(&f.After, "after", "", "leave out messages up to this sequence")
-	flags.StringVar(&f.UserID, "user", "", "memories of this user, beside those of no user")
+	userFlag(flags, &f.UserID)
 	flags.BoolVar(&f.Explain, "explain", false, "tell on standard error what became of each part")
-	flags.BoolVar(&f.asJSON, "json", false, "print the whole answer as JSON")
+	jsonFlag(cmd.Flags(), &f.asJSON)
 	return cmd
 }
 
@@ -130,9 +130,9 @@ func readStrategy(file string, stdin io.Reader) (raw []byte, err error) {
 
 // explainPack prints the outcome of each part and each source.
 func explainPack(w io.Writer, bold func(string) string, a api.PackAnswer) {
-	fmt.Fprintf(w, "%s %d tokens of %d, through sequence %d\n", bold("context"), a.Tokens, a.Budget.MaxTokens, a.ThroughSeq)
+	fmt.Fprintf(w, "%s %s of %d, through sequence %d\n", bold("context"), amount(a.Tokens, "token"), a.Budget.MaxTokens, a.ThroughSeq)
 	if over := a.Budget.OverBudgetTokens; over > 0 {
-		fmt.Fprintf(w, "required parts are %d tokens beyond the budget\n", over)
+		fmt.Fprintf(w, "required parts are %s beyond the budget\n", amount(over, "token"))
 	}
 	if a.MaxChars.Applied {
 		fmt.Fprintf(w, "cut from %d to %d characters\n", a.MaxChars.BeforeChars, a.MaxChars.AfterChars)
@@ -175,14 +175,15 @@ func counted(n int) string {
 	return fmt.Sprint(n)
 }
 
-func newLedgerSnapshot(env lookupEnv) *cobra.Command {
+func newLedgerState(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "snapshot CLUSTER",
-		Short: "Show where the work of a cluster stands",
-		Long: "Snapshot shows what the messages of a cluster say about its task, plan, progress,\n" +
-			"validation and debugging. Nothing is written.",
-		Example: "  ragctx ledger snapshot issue-17\n  ragctx ledger snapshot issue-17 --json | jq .progress",
+		Use:     "state CLUSTER",
+		Aliases: []string{"snapshot"},
+		Short:   "Show the state of a cluster's work",
+		Long: "State shows the task, plan, progress, validation and debugging of a cluster, as its\n" +
+			"messages report them. Nothing is written.",
+		Example: "  ragctx ledger state issue-17\n  ragctx ledger state issue-17 --json | jq .progress",
 	}
 	clusterCommand(env, cmd, exactly(1, "one CLUSTER"), func(ctx context.Context, cmd *cobra.Command, c *client,
 		f ledger.Filter, _ []string,
@@ -197,6 +198,6 @@ func newLedgerSnapshot(env lookupEnv) *cobra.Command {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), s.Summary())
 		return err
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole state as JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }

@@ -10,15 +10,14 @@ import (
 )
 
 // packSettings are the settings of ledgers and contexts of agents.
-func packSettings() []setting {
-	return []setting{
+func packSettings() []option {
+	return []option{
 		{
-			"snapshot_sections", "further topics that belong to the state of a cluster, each TOPIC=SECTION, separated by commas",
+			"snapshot_sections", "topics of your own in the state of a cluster, such as DEPLOYED=deployment",
 			fixed(""), checkSections,
 		},
-		{"context_metrics", "1 logs the metrics of each context that is built for an agent", fixed(""), nil},
-		{"context_metrics_ledger", "1 publishes them in its cluster, as messages of the topic " +
-			ledger.TopicContextMetrics, fixed(""), nil},
+		{"context_metrics", "1 logs the metrics of each context", fixed(""), nil},
+		{"context_metrics_ledger", "1 publishes the metrics of each context in the cluster's ledger", fixed(""), nil},
 	}
 }
 

@@ -38,20 +38,14 @@ func newProcedures(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// ownerFlags select the owner of a procedure.
-func ownerFlags(cmd *cobra.Command, o *ragctx.ProcedureOwner) {
-	addSettings(cmd.Flags(), "server")
-	cmd.Flags().StringVar(&o.UserID, "user", "", "user it belongs to (default none: everyone in the namespace)")
-	cmd.Flags().StringVar(&o.AgentID, "agent", "", "agent it belongs to (default none: every agent)")
-}
-
 // procedureCommand completes a command with the name of a procedure as its first argument.
 func procedureCommand(env lookupEnv, cmd *cobra.Command, n int, what string,
 	run func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error,
 ) *cobra.Command {
 	var owner ragctx.ProcedureOwner
 	cmd.Args = exactly(n, what)
-	ownerFlags(cmd, &owner)
+	addSettings(cmd.Flags(), "server")
+	ownerFlags(cmd.Flags(), &owner.UserID, &owner.AgentID)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := procedures.ValidName(args[0]); err != nil {
 			return asUsage(err)
@@ -95,10 +89,11 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 			})
 		},
 	}
-	ownerFlags(cmd, &f.ProcedureOwner)
-	cmd.Flags().BoolVar(&f.AnyUser, "all-users", false, "those of every user")
+	addSettings(cmd.Flags(), "server")
+	ownerFlags(cmd.Flags(), &f.UserID, &f.AgentID)
+	allUsersFlag(cmd.Flags(), &f.AnyUser)
 	cmd.Flags().StringVar(&state, "state", "", "only those that have a draft, or that are published")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -165,7 +160,7 @@ func newProceduresShow(env lookupEnv) *cobra.Command {
 		writeProcedure(cmd.OutOrStdout(), p, changes)
 		return nil
 	})
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with all bodies")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -203,7 +198,7 @@ func writeProcedure(w io.Writer, p ragctx.Procedure, changes []ragctx.ProcedureC
 func writtenBy(v ragctx.ProcedureVersion) string {
 	text := "written by " + v.By
 	if n := len(v.Sources); n > 0 {
-		text += fmt.Sprintf(", %d turns", n)
+		text += ", " + amount(n, "turn")
 	}
 	return text
 }
@@ -218,7 +213,7 @@ func newProceduresEdit(env lookupEnv) *cobra.Command {
 		Long: "Edit writes the draft of a procedure from FILE, or from standard input if that is \"-\":\n" +
 			"Markdown as preview prints it, or a JSON object. What is published does not change.",
 		Example: `  ragctx procedures edit deploy-service deploy.md
-  ragctx procedures preview deploy-service | sed s/staging/canary/ | ragctx procedures edit deploy-service -`,
+  ragctx procedures preview deploy | sed s/a/b/ | ragctx procedures edit deploy -`,
 	}, 2, "NAME and FILE", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error {
 		text, err := readProcedure(cmd, args[0])
 		if err != nil {
@@ -331,15 +326,19 @@ func newProceduresDelete(env lookupEnv) *cobra.Command {
 	var erase bool
 	cmd := procedureCommand(env, &cobra.Command{
 		Use:   "delete NAME",
-		Short: "Delete a procedure's draft, or with --erase all of it for good",
+		Short: "Delete a procedure's draft, or with --erase all of it",
 		Example: `  ragctx procedures delete deploy-service
   ragctx procedures delete deploy-service --erase`,
 	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
 		if erase {
-			if _, err := c.EraseProcedure(ctx, k); err != nil {
+			_, err := c.Procedure(ctx, k)
+			if err == nil {
+				_, err = c.EraseProcedure(ctx, k)
+			}
+			if err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "erased", k.Name)
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "erased", k.Name)
 			return err
 		}
 		p, err := c.Procedure(ctx, k)
@@ -356,6 +355,6 @@ func newProceduresDelete(env lookupEnv) *cobra.Command {
 		_, err = fmt.Fprintln(cmd.OutOrStdout(), "deleted the draft of", k.Name)
 		return err
 	})
-	cmd.Flags().BoolVar(&erase, "erase", false, "every version and the history, too; this cannot be undone")
+	eraseFlag(cmd.Flags(), &erase)
 	return cmd
 }

@@ -9,15 +9,16 @@ import (
 )
 
 // procedureSettings are the settings of procedures that are extracted from turns.
-func procedureSettings() []setting {
-	return []setting{
-		{"procedures_enabled", "whether procedures are learnt from turns: true or false", fixed("true"), checkOneOf("true", "false")},
+func procedureSettings() []option {
+	return []option{
+		{"procedures_enabled", "extracts procedures from turns", fixed("true"), checkOneOf("true", "false")},
 		{
-			"procedures_min_tool_calls", "tool calls that a turn needs for that",
+			"procedures_min_tool_calls", "tool calls that a turn needs before a procedure is extracted",
 			fixed(strconv.Itoa(procedures.DefaultMinToolCalls)), checkCount(1 << 10),
 		},
 		{
-			"procedures_min_confidence", "how sure the agent has to be of the turn, above 0 to 1",
+			"procedures_min_confidence", "confidence of the agent that a turn needs before a procedure is extracted, above 0 up to " +
+				"1",
 			fixed(fmt.Sprint(procedures.DefaultMinConfidence)), checkConfidence,
 		},
 	}

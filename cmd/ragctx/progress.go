@@ -86,7 +86,7 @@ func (*lines) end() {}
 // tally returns a state in a phrase.
 func tally(p engine.IngestProgress, total int, took time.Duration) string {
 	r := p.Report
-	return fmt.Sprintf("%d%s files, %d chunks, %.0f files/s, %.0f chunks/s", done(p), of(p, total), r.Chunks,
+	return fmt.Sprintf("%d%s files, %s, %.0f files/s, %.0f chunks/s", done(p), of(p, total), amount(r.Chunks, "chunk"),
 		rate(r.Files(), took), rate(r.Chunks, took))
 }
 
@@ -148,7 +148,7 @@ func (b *bar) text() string {
 		name = "  " + ragctx.Clip(printable(filepath.Base(p.Path)))
 	}
 	if p.Stage != "" {
-		return fmt.Sprintf(" %s: %d files%s", p.Stage, done(*p), name)
+		return fmt.Sprintf(" %s: %s%s", p.Stage, amount(done(*p), "file"), name)
 	}
 	return fmt.Sprintf(" %d%s files, %.0f chunks/s%s%s", done(*p), of(*p, total), rate(p.Report.Chunks, took), left(*p, total, took), name)
 }

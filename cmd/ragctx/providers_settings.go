@@ -24,10 +24,9 @@ const providersSetting = "providers"
 // maxProviders bounds the providers: every question goes to all of them at once.
 const maxProviders = 32
 
-func providerSettings() []setting {
-	return []setting{
-		{providersSetting, "providers behind URLs, a JSON list; each is sent the questions. The documentation of " +
-			"providers has their fields", fixed(""), nil},
+func providerSettings() []option {
+	return []option{
+		{providersSetting, "providers behind URLs, a JSON list", fixed(""), nil},
 	}
 }
 

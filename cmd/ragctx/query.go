@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,47 +22,39 @@ import (
 
 // queryFlags are the flags of the command.
 type queryFlags struct {
-	docs                  []string
-	types                 []string
-	depth, preset         string
-	maxResults, maxTokens int
-	user, agent           string
-	session, inSession    string
-	asOf, after, before   time.Time
-	tokenizer, format     string
-	explain, quiet        bool
-	highlight             bool
-	noCitations           bool
-	minRelevance          relevanceFlag
-	diversity             float64
-	noRerank, exact       bool
-	blocks, spotlight     bool
-	stableTokens          int
+	conditions
+
+	docs              []string
+	depth, preset     string
+	limit, maxTokens  int
+	tokenizer, format string
+	explain, quiet    bool
+	highlight, json   bool
+	noCitations       bool
+	diversity         float64
+	noRerank, exact   bool
+	blocks, spotlight bool
+	stableTokens      int
 }
 
 const spotlightHelp = "mark retrieved text word by word, so that a model can tell it from instructions; it takes about twice the tokens"
 
 const noCitationsHelp = "leave ids, titles, pages and lines out of the tags, which then have source and type alone"
 
-const exactHelp = "search vectors exhaustively, also where their index would approximate"
+const queryHelp = `Query prints the context that a model should see for TEXT: the best passages of documents
+and memories, fitted into the token budget. The budget is for the whole output, including
+tags, as the tokenizer counts it. TEXT "-" is read from standard input.
 
-const queryHelp = `Query prints what a model should see for TEXT: the best passages of documents and
-memories, fitted into the token budget. The budget holds for the whole output,
-tags included, as the tokenizer counts it.
+With --docs the command ingests files first and answers from them alone. Files that did not
+change cost next to nothing. Only the answer goes to standard output.
 
-With --docs it ingests first, and the answer comes from these files alone; those
-that did not change since the last time cost next to nothing. The answer alone goes
-to standard output. TEXT "-" is read from
-standard input.
-
-The answer has two parts with a blank line between them: what belongs into every prompt
-of the user, such as their standing wishes, and what answers TEXT. With --format json
-the parts are separate with --blocks, and the first is missing without it. What a
-system prompt should say of the marker of --spotlight goes to standard error, and with
---format json stands in the answer.`
+The answer has two parts, separated by a blank line: items that belong in every prompt of the
+user, such as instructions and preferences, and items that answer TEXT. JSON has the first
+part only with --blocks. With --spotlight, an instruction for the system prompt goes to
+standard error, or into the JSON.`
 
 const queryExample = `  ragctx query --docs ./docs "how do I roll back a release?"
-  ragctx query "what did we decide about caching?" --types memory --in-session s1
+  ragctx query "what did we decide about caching?" --type memory --in-session s1
   ragctx query "what did we decide about caching?" --after 2026-05-01 --before 2026-06-01
   ragctx query "retry policy" --max-tokens 1500 --depth abstract --explain
   git log -1 --format=%B | ragctx query - --format json`
@@ -77,6 +68,9 @@ func newQuery(env lookupEnv) *cobra.Command {
 		Example: queryExample,
 		Args:    exactly(1, "one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.json {
+				f.format = xmlfmt.JSON
+			}
 			return runQuery(cmd, env, f, args[0])
 		},
 	}
@@ -87,7 +81,8 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with its accounts")
 	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
 	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
-	flags.BoolVar(&f.exact, "exact", false, exactHelp)
+	exactFlag(flags, &f.exact)
+	jsonFlag(cmd.Flags(), &f.json)
 	flags.BoolVar(&f.blocks, "blocks", false, "with --format json: print both parts of the answer as blocks")
 	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit,
 		"most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
@@ -96,87 +91,39 @@ func newQuery(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with "+
 		"--format json say where they are")
 	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	quietFlag(flags, &f.quiet)
 	return cmd
 }
 
-// relevanceFlag is a minimum relevance; 0 differs from not given.
-type relevanceFlag struct{ value *float64 }
-
-// String implements [pflag.Value].
-func (f *relevanceFlag) String() string {
-	if f.value == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*f.value, 'g', -1, 64)
-}
-
-// Set implements [pflag.Value].
-func (f *relevanceFlag) Set(s string) error {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v >= 0 && v <= 1) {
-		return errors.New("use a number of 0 to 1")
-	}
-	f.value = &v
-	return nil
-}
-
-// Type implements [pflag.Value].
-func (f *relevanceFlag) Type() string { return "float" }
-
 // add adds the flags for conditions and limits.
 func (f *queryFlags) add(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource, skill")
+	f.conditions.add(flags, false)
 	flags.StringVar(&f.depth, "depth", "", "abstract, overview or full (default overview)")
-	countVar(flags, &f.maxResults, "max-results", 0, 1, ragctx.MaxResultsLimit,
-		fmt.Sprintf("most items in the answer (default %d, or the preset's)", ragctx.DefaultMaxResults))
+	limitFlag(flags, &f.limit, 0, 1, ragctx.MaxResultsLimit)
+	flags.Lookup("limit").DefValue = fmt.Sprintf("%d, or the preset's", ragctx.DefaultMaxResults)
 	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
 		fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
 	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
-	addSessions(flags, &f.session, &f.inSession)
-	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
-	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
-	flags.Var(&f.minRelevance, "min-relevance", fmt.Sprintf("leave out what is less relevant, 0 to 1; 0 shows all "+
-		"that is found as it is (default %v, and a sentence of what is far behind the best)", ragctx.DefaultMinRelevance))
-	timeVar(flags, &f.asOf, "as-of", "answer from what was known then: "+timeForms)
-	timeVar(flags, &f.after, "after", "only what occurred then or later: "+timeForms)
-	timeVar(flags, &f.before, "before", "only what occurred before: "+timeForms)
-	flags.StringVar(&f.tokenizer, "tokenizer", "", "one of "+strings.Join(tokens.Names(), ", ")+" (default "+ragctx.DefaultTokenizer+")")
-}
-
-// addSessions adds the flags of the session that asks, and of the session whose memories are searched.
-func addSessions(flags *pflag.FlagSet, asks, in *string) {
-	flags.StringVar(asks, "session", "", "session that asks: it has its own providers, and \"last session\" is counted from it")
-	flags.StringVar(in, "in-session", "", "only memories of this session")
+	tokenizerFlag(flags, &f.tokenizer)
 }
 
 // query returns the query that the flags describe.
 func (f queryFlags) query(s settings, text string) (ragctx.ContextQuery, error) {
-	q := ragctx.ContextQuery{
-		Query: text, Depth: ragctx.ContextDepth(strings.ToLower(f.depth)),
-		MaxResults: f.maxResults, MaxTokens: f.maxTokens, Preset: f.preset,
-		Namespace: s.Namespace, UserID: f.user, SessionID: f.session, AgentID: f.agent,
-		AsOf: f.asOf, Filter: ragctx.Filter{OccurredAfter: f.after, OccurredBefore: f.before, SessionID: f.inSession},
-		Tokenizer: f.tokenizer, Format: f.format, Explain: f.explain,
-		Diversity: f.diversity, Exact: f.exact, Highlight: f.highlight,
-		Blocks: f.blocks || f.format != xmlfmt.JSON, StableTokens: f.stableTokens, Spotlight: f.spotlight,
+	q, err := f.conditions.query(s, text)
+	if err != nil {
+		return q, err
 	}
+	q.Depth, q.Preset, q.MaxResults, q.MaxTokens = ragctx.ContextDepth(strings.ToLower(f.depth)), f.preset, f.limit, f.maxTokens
+	q.Tokenizer, q.Format, q.Blocks, q.StableTokens = f.tokenizer, f.format, f.blocks || f.format != xmlfmt.JSON, f.stableTokens
+	q.Diversity, q.Exact, q.Highlight, q.Explain, q.Spotlight = f.diversity, f.exact, f.highlight, f.explain, f.spotlight
 	if f.noCitations {
 		q.Citations = new(false)
 	}
-	q.MinRelevance = f.minRelevance.value
 	if f.noRerank {
 		q = q.WithParam("rerank", false)
 	}
 	if f.format == xmlfmt.JSON {
 		q.Format = xmlfmt.XML // part of the printed answer
-	}
-	for _, name := range f.types {
-		t, err := ragctx.ParseContextType(name)
-		if err != nil {
-			return q, asUsage(err)
-		}
-		q.ContextTypes = append(q.ContextTypes, t)
 	}
 	q = q.WithDefaults()
 	if err := q.Validate(); err != nil {
@@ -261,7 +208,7 @@ func ingestFirst(ctx context.Context, c *client, stderr io.Writer, env lookupEnv
 	}
 	r, err := c.ingest(ctx, o, p)
 	p.end()
-	if err := outcome(ctx, r, err); err != nil {
+	if err := outcome(ctx, r, err, []engine.IngestOptions{o}); err != nil {
 		return nil, err
 	}
 	if !f.quiet {

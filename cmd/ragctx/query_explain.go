@@ -20,10 +20,11 @@ const showDropped = 20
 
 // explain prints why items are in an answer or not, and how long each provider took.
 func explain(w io.Writer, bold func(string) string, a resolve.Answer, q ragctx.ContextQuery, took time.Duration) {
-	fmt.Fprintf(w, "%s %d of %d tokens (%s), %d items, %.1f ms\n", bold("answer"), a.TotalTokens, q.MaxTokens,
-		a.Tokenizer, len(a.Items), float64(took.Microseconds())/1000)
+	fmt.Fprintf(w, "%s %d of %s (%s), %s, %.1f ms\n", bold("answer"), a.TotalTokens, amount(q.MaxTokens, "token"),
+		a.Tokenizer, amount(len(a.Items), "item"), float64(took.Microseconds())/1000)
 	for _, b := range a.Blocks {
-		fmt.Fprintf(w, "%s %s: %d items, %d tokens, sha256 %.12s\n", bold("block"), b.Name, len(b.Items), b.Tokens, b.Hash)
+		fmt.Fprintf(w, "%s %s: %s, %s, sha256 %.12s\n", bold("block"), b.Name, amount(len(b.Items), "item"),
+			amount(b.Tokens, "token"), b.Hash)
 	}
 	explainTimes(w, bold, a.Providers)
 	for _, line := range corrected(a.Corrections) {

@@ -69,7 +69,7 @@ func runReembed(cmd *cobra.Command, env lookupEnv, name string) (err error) {
 	}
 	suggestFloor(ctx, cmd.ErrOrStderr(), s, c)
 	writeSpend(cmd.ErrOrStderr(), c)
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d chunks are embedded by %s\n", j.Items, name)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "embedded %s by %s\n", amount(j.Items, "chunk"), name)
 	return err
 }
 

@@ -34,11 +34,12 @@ const rememberExample = `  ragctx remember "Releases are frozen on Fridays." --t
 func newRemember(env lookupEnv) *cobra.Command {
 	var f rememberFlags
 	cmd := &cobra.Command{
-		Use:     "remember TEXT",
-		Short:   "Store a memory",
-		Long:    rememberHelp,
-		Example: rememberExample,
-		Args:    exactly(1, "one TEXT"),
+		Use:        "remember TEXT",
+		SuggestFor: []string{"add", "store", "save"},
+		Short:      "Store a memory",
+		Long:       rememberHelp,
+		Example:    rememberExample,
+		Args:       exactly(1, "one TEXT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runRemember(cmd, env, f, args[0])
 		},
@@ -46,8 +47,7 @@ func newRemember(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	addSettings(flags, "server")
 	flags.StringVar(&f.session, "session", "", "session it comes from")
-	flags.StringVar(&f.user, "user", "", "user it belongs to (default none: everyone in the namespace)")
-	flags.StringVar(&f.agent, "agent", "", "agent it belongs to")
+	ownerFlags(flags, &f.user, &f.agent)
 	flags.StringVar(&f.kind, "type", string(ragctx.MemoryEpisodic), "episodic, semantic, procedural or working")
 	flags.Float64Var(&f.importance, "importance", ragctx.DefaultImportance, "weight, 0 to 1")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -16,26 +15,21 @@ import (
 const rerankKey = "rerank_key"
 
 // rerankSettings are the settings of the reranking service, listed after the others.
-func rerankSettings() []setting {
-	return []setting{
-		{"rerank_shape", "what the reranking service speaks: " + words(rerank.Shapes()) + "; empty is no reranking", fixed(""), nil},
-		{"rerank_url", "URL of the reranking service; empty is the hosted one of cohere or jina", fixed(""), nil},
+func rerankSettings() []option {
+	return []option{
+		{"rerank_shape", "API of the reranking service: cohere, jina or tei; empty is no reranking", fixed(""), nil},
+		{"rerank_url", "URL of the reranking service; empty is the hosted service of cohere or jina", fixed(""), nil},
 		{"rerank_model", "model of the reranking service", fixed(""), nil},
-		{"rerank_scores", "scale of its scores: " + words(rerank.Scales()), fixed(string(rerank.Unit)), nil},
-		{"rerank_top", "how many of the best items are reranked", fixed(strconv.Itoa(resolve.DefaultRerankTop)), checkRerankTop},
+		{"rerank_scores", "scale of the service's scores: unit, cosine or logit", fixed(string(rerank.Unit)), nil},
 		{
-			"rerank_timeout", "how long that may take, after which the order stays as it was",
+			"rerank_top", "number of the best items that are reranked",
+			fixed(strconv.Itoa(resolve.DefaultRerankTop)), checkRerankTop,
+		},
+		{
+			"rerank_timeout", "timeout of reranking, after which the order stays as it was",
 			fixed(resolve.DefaultRerankTimeout.String()), checkPositiveTime,
 		},
 	}
-}
-
-func words[T ~string](values []T) string {
-	names := make([]string, len(values))
-	for i, v := range values {
-		names[i] = string(v)
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
 }
 
 func checkRerankTop(v string) error {

@@ -1,19 +1,24 @@
 package main
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/spf13/cobra"
+
+	"github.com/ragctx/ragctx"
 )
 
 // lookupEnv is os.LookupEnv or a stand-in.
 type lookupEnv func(string) (string, bool)
 
-const rootHelp = `ragctx answers one question for an agent: given this query and this token
-budget, what should the model see?
+const rootHelp = `ragctx answers one question for an agent: given this query and this token budget, what should
+the model see?
 
-It ingests documents, remembers conversations, searches both by keywords and by
-vectors, and fits the best of it into the budget. Everything stays in one data
-directory on this machine; nothing is sent anywhere, unless you name an embedding
-or a reranking service or a provider of your own. Only pages that you name by their URLs are fetched.`
+It ingests documents, remembers conversations, searches by keywords and by vectors, and fits
+the best items into the budget. All data stays in one data directory on this machine. ragctx
+sends data only to embedding, reranking and language model services and to providers that you
+name, and fetches only pages whose URLs you name.`
 
 const rootExample = `  # ask a folder of documents, in one go
   ragctx query --docs ./docs "how do I roll back a release?"
@@ -38,7 +43,7 @@ var commandGroups = []struct {
 	{"Conversations", []func(lookupEnv) *cobra.Command{newSessions, newLedger, newPack}},
 	{"Server", []func(lookupEnv) *cobra.Command{newServe, newMCP, newStatus, newEvents, newJobs, newAPI}},
 	{"Administration", []func(lookupEnv) *cobra.Command{
-		newConfig, newKeys, newNamespaces, newProviders, newDoctor, newReembed, newSnapshot, newRestore,
+		newConfig, newKeys, newNamespaces, newDoctor, newReembed, newSnapshot, newRestore,
 	}},
 	{developmentGroup, []func(lookupEnv) *cobra.Command{newBench, newEval, newOpenAPI, newVersion}},
 }
@@ -54,10 +59,14 @@ func newRoot(env lookupEnv) *cobra.Command {
 		Version:       thisBuild().String(), // cobra prints it; a template would link text/template, see docs/decisions/build.md
 	}
 	group(root)
-	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usage)
+	root.SetGlobalNormalizationFunc(oneSpelling)
 	flags := root.PersistentFlags()
 	flags.String("config", "", "settings file (default is shown by 'ragctx config path')")
-	flags.Bool("global", false, "use the data directory of the user, also inside a project")
+	flags.Bool("global", false, "use the data directory of the user, even inside a project")
+	for _, name := range []string{"config", "global"} {
+		flags.Lookup(name).Annotations = map[string][]string{groupAnnotation: {globalSettings}}
+	}
 	addSettings(flags, "data", "namespace", "offline", "log_level", "log_format")
 	for _, g := range commandGroups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
@@ -70,6 +79,13 @@ func newRoot(env lookupEnv) *cobra.Command {
 	root.SetHelpCommandGroupID(developmentGroup)
 	root.SetCompletionCommandGroupID(developmentGroup)
 	root.AddCommand(newExtractWorker(env)) // hidden
+	for _, group := range root.Commands() {
+		for _, cmd := range group.Commands() {
+			if cmd.Name() == "delete" {
+				cmd.Aliases = append(cmd.Aliases, "rm", "forget")
+			}
+		}
+	}
 	completed(root, env)
 	return root
 }
@@ -89,25 +105,43 @@ func group(cmd *cobra.Command) {
 // unknownCommand returns the error about a command that parent does not have.
 func unknownCommand(parent *cobra.Command, name string) error {
 	parent.SuggestionsMinimumDistance = 2 // cobra's default
-	if near := parent.SuggestionsFor(name); len(near) > 0 {
-		return badUsage("unknown command %q; did you mean %q?", name, near[0])
+	near := parent.SuggestionsFor(name)
+	if len(near) == 0 { // the name may be a command of another group
+		for _, c := range parent.Root().Commands() {
+			if slices.Contains(c.SuggestFor, name) {
+				near = append(near, c.Name())
+			}
+			for _, sub := range c.Commands() {
+				if sub.Name() == name || sub.HasAlias(name) {
+					near = append(near, c.Name()+" "+sub.Name())
+				}
+			}
+		}
 	}
-	return badUsage("unknown command %q", name)
+	return badUsage("unknown command %q%s", ragctx.Clip(name), didYouMean(near))
 }
 
-// exactly, atLeast and none check the number of arguments, which what describes.
+// didYouMean returns the end of an error message that suggests names.
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return `; did you mean "` + strings.Join(names[:min(len(names), 3)], `" or "`) + `"?`
+}
+
+// exactly, atLeastOne and none check the number of arguments, which what describes.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) == n {
 			return nil
 		}
-		return badUsage("takes %s, got %d arguments; quote text that has spaces", what, len(args))
+		return badUsage("takes %s, got %s; quote text that has spaces", what, amount(len(args), "argument"))
 	}
 }
 
-func atLeast(n int, what string) cobra.PositionalArgs {
+func atLeastOne(what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) >= n {
+		if len(args) > 0 {
 			return nil
 		}
 		return badUsage("needs %s", what)
@@ -119,7 +153,7 @@ func oneOrTwo(what string) cobra.PositionalArgs {
 		if len(args) == 1 || len(args) == 2 {
 			return nil
 		}
-		return badUsage("takes %s, got %d arguments; quote text that has spaces", what, len(args))
+		return badUsage("takes %s, got %s; quote text that has spaces", what, amount(len(args), "argument"))
 	}
 }
 
@@ -128,7 +162,7 @@ func atMost(n int, what string) cobra.PositionalArgs {
 		if len(args) <= n {
 			return nil
 		}
-		return badUsage("takes at most %s, got %d arguments", what, len(args))
+		return badUsage("takes at most %s, got %s", what, amount(len(args), "argument"))
 	}
 }
 

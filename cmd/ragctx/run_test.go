@@ -122,7 +122,7 @@ func TestInterruptedIngest(t *testing.T) {
 		}
 	}}
 	r, err := engine.Ingest(ctx, sink, engine.IngestOptions{Paths: []string{docs}, Workers: 1})
-	err = outcome(ctx, r, err)
+	err = outcome(ctx, r, err, nil)
 	if err == nil || !strings.HasPrefix(err.Error(), fmt.Sprintf("interrupted after %d files; what was ingested stays", r.Files())) {
 		t.Errorf("error is %v", err)
 	}

@@ -15,73 +15,82 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-const searchHelp = `Search lists the passages of documents and the memories that match TEXT best, each
-with its relevance, its id, and the line or two that has most of the words, in
-bold on a terminal.
+const searchHelp = `Search lists the passages of documents and the memories that match TEXT best. Each has
+its relevance, its id, and the lines that match best, in bold on a terminal.
 
-What TEXT has between quotation marks must be in every one of them, as it is
-written. Where nothing has it all in one place, the words are searched for, and
-a line on standard error says so. Another one says where a word that nothing has was
-taken for one that is spelt nearly so.`
+Words between quotation marks must occur in every result exactly as written. If no text
+contains all of them, the search uses the single words, and a line on standard error says
+so. A word that no text contains is replaced by one of similar spelling; another line
+says so.`
 
 const searchExample = `  ragctx search "retry policy"
   ragctx search '"connection refused" during backup' --limit 3
-  ragctx search "favourite tea" --types memory --user ada --json`
+  ragctx search "favourite tea" --type memory --user ada --json`
 
 // searchFlags are the flags of the command.
 type searchFlags struct {
-	types              []string
-	user, agent        string
-	session, inSession string
-	limit              int
-	exact, json        bool
-	highlight          bool
+	conditions
+
+	limit       int
+	exact, json bool
+	highlight   bool
 }
 
 func newSearch(env lookupEnv) *cobra.Command {
 	var f searchFlags
 	cmd := &cobra.Command{
 		Use:     "search TEXT",
-		Short:   "List what documents and memories say about something",
+		Short:   "List passages of documents and memories",
 		Long:    searchHelp,
 		Example: searchExample,
-		Args:    exactly(1, "one TEXT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				return runSearch(ctx, cmd, env, f, s, c, args[0])
-			})
-		},
+	}
+	f.conditions.add(cmd.Flags(), false)
+	return f.complete(env, cmd)
+}
+
+func newMemorySearch(env lookupEnv) *cobra.Command {
+	f := searchFlags{conditions: conditions{types: []string{string(ragctx.TypeMemory)}}}
+	cmd := &cobra.Command{
+		Use:   "search TEXT",
+		Short: "List the memories that match a text",
+		Long: "Search lists the memories that match TEXT best, with their relevance, as a query finds\n" +
+			"them. Without --user it finds shared memories only.",
+		Example: `  ragctx memory search "favourite tea" --user ada
+  ragctx memory search "what did we decide last week?" --in-session s1 --json`,
+	}
+	f.conditions.add(cmd.Flags(), true)
+	alsoSession(cmd.Flags(), &f.inSession)
+	return f.complete(env, cmd)
+}
+
+// complete adds the flags and the work that all searches have.
+func (f *searchFlags) complete(env lookupEnv, cmd *cobra.Command) *cobra.Command {
+	cmd.Args = exactly(1, "one TEXT")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
+			return runSearch(ctx, cmd, env, f, s, c, args[0])
+		})
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server")
-	flags.StringSliceVar(&f.types, "types", nil, "only these types: memory, resource")
-	flags.StringVar(&f.user, "user", "", "memories of this user, beside those of no user")
-	flags.StringVar(&f.agent, "agent", "", "only memories of this agent")
-	addSessions(flags, &f.session, &f.inSession)
-	countVar(flags, &f.limit, "limit", ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit, "how many")
-	flags.BoolVar(&f.exact, "exact", false, exactHelp)
+	limitFlag(flags, &f.limit, ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit)
+	exactFlag(flags, &f.exact)
 	flags.BoolVar(&f.highlight, "highlight", true,
-		"show the part that has most of the words, in bold on a terminal, and with --json say where they are")
-	flags.BoolVar(&f.json, "json", false, "print a JSON array, with the places of all words")
+		"show the lines that match best, in bold on a terminal, and with --json the places of all words")
+	jsonFlag(cmd.Flags(), &f.json)
 	return cmd
 }
 
-func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f searchFlags, s settings, c *client, arg string) error {
+func runSearch(ctx context.Context, cmd *cobra.Command, env lookupEnv, f *searchFlags, s settings, c *client, arg string) error {
 	text, err := textArg(arg, cmd.InOrStdin(), ragctx.MaxQueryBytes)
 	if err != nil {
 		return err
 	}
-	q := ragctx.ContextQuery{
-		Query: text, Namespace: s.Namespace, UserID: f.user, AgentID: f.agent, SessionID: f.session,
-		Filter: ragctx.Filter{SessionID: f.inSession}, MaxResults: f.limit, Exact: f.exact, Highlight: f.highlight,
+	q, err := f.query(s, text)
+	if err != nil {
+		return err
 	}
-	for _, name := range f.types {
-		t, err := ragctx.ParseContextType(name)
-		if err != nil {
-			return asUsage(err)
-		}
-		q.ContextTypes = append(q.ContextTypes, t)
-	}
+	q.MaxResults, q.Exact, q.Highlight = f.limit, f.exact, f.highlight
 	found, err := c.Search(ctx, q)
 	if err != nil {
 		return err

@@ -22,36 +22,27 @@ import (
 const apiKey = "key"
 
 // securitySettings are the settings of access to a server.
-func securitySettings() []setting {
+func securitySettings() []option {
 	flag := checkOneOf("true", "false")
-	return []setting{
-		{"require_keys", "true asks for API keys also while there are none", fixed("false"), flag},
-		{"tls_cert", "file with the certificate to serve HTTPS with, and those of its issuers, in PEM; read again " +
-			"when it changes", fixed(""), nil},
-		{"tls_key", "file with its private key, in PEM", fixed(""), nil},
-		{"insecure_http", "true serves other machines without TLS, for a reverse proxy that ends it; of commands: " +
-			"sends the API key without TLS", fixed("false"), flag},
-		{"allow_server_hosts", "names by which the server may be called, besides those of this machine, separated " +
-			"by commas; empty is any where keys are asked for", fixed(""), nil},
-		{"allow_origins", "web pages that may call the server, besides those of this machine, such as " +
-			"https://app.example.com, separated by commas", fixed(""), optional(checkOrigins)},
+	return []option{
+		{"require_keys", "requires API keys even while none exist", fixed("false"), flag},
+		{"tls_cert", "file with the certificate, in PEM", fixed(""), nil},
+		{"tls_key", "file with the private key of the certificate", fixed(""), nil},
+		{"allow_server_hosts", "host names of the server in requests, in addition to this machine's", fixed(""), nil},
+		{"allow_origins", "origins of web pages that may call the server", fixed(""), optional(checkOrigins)},
 		{
-			"rate_limit", "requests a second of each API key, and twice as many at once after a pause; 0 is no limit",
+			"rate_limit", "requests per second of each API key, and twice as many at once after a pause; 0 is no limit",
 			fixed("0"), checkNumber,
 		},
-		{"concurrency_limit", "requests of each API key at a time; 0 is no limit", fixed("0"), checkUpTo(1 << 20)},
+		{"concurrency_limit", "concurrent requests of each key; 0 is no limit", fixed("0"), checkUpTo(1 << 20)},
+		{
+			"answer_cache", "MiB of memory for the answer cache; 0 switches it off",
+			fixed(strconv.Itoa(engine.DefaultAnswerCache >> 20)), checkUpTo(1 << 16),
+		},
 		{
 			"audit_keep", "entries of the audit log that are kept; 0 writes none",
 			fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30),
 		},
-	}
-}
-
-// callSettings are the settings of commands that call a server.
-func callSettings() []setting {
-	return []setting{
-		{"key_file", "file with the API key for the server, unless " + envName(apiKey) + " has it", fixed(""), nil},
-		{"ca_file", "file with the certificates, in PEM, that may vouch for the server, besides those of the system", fixed(""), nil},
 	}
 }
 
@@ -90,6 +81,14 @@ func (s *settings) secure(o *api.Options) {
 	o.RequireKeys, o.InsecureHTTP = s.k.String("require_keys") == "true", s.k.String("insecure_http") == "true"
 	o.AllowHosts, o.AllowOrigins = commaList(s.k.String("allow_server_hosts")), commaList(s.k.String("allow_origins"))
 	o.Limits = api.Limits{Rate: number("rate_limit"), Concurrent: int(number("concurrency_limit"))}
+}
+
+// answerCache returns [engine.Options].AnswerCache, in bytes.
+func (s *settings) answerCache() int {
+	if n, _ := strconv.Atoi(s.k.String("answer_cache")); n > 0 { // checked
+		return n << 20
+	}
+	return -1
 }
 
 // keepAudit returns [engine.Options].KeepAudit.

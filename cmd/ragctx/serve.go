@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os/signal"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -73,10 +72,7 @@ func newServe(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed, acceptLoss) },
 	}
-	addSettings(cmd.Flags(), slices.Concat(servedSettings(), []string{
-		"addr", "allow_hosts", "fetch_rate", "embedder",
-		"vector_graph", "recall_sample", "keep_versions", "watch", "poll",
-	})...)
+	addSettings(cmd.Flags(), append(servedSettings(), "insecure_http")...)
 	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the "+
 		"settings, in the background")
 	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false,
@@ -246,8 +242,8 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	s.greetProviders(w)
 	s.greetStages(w)
 	if st, err := eng.Admin().Stats(ctx, s.Namespace); err == nil {
-		fmt.Fprintf(w, "namespace %s: %d documents, %d memories\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)),
-			st.Documents, st.Memories)
+		fmt.Fprintf(w, "namespace %s: %s, %s\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)),
+			amount(st.Documents, "document"), amount(st.Memories, "memory"))
 	}
 	if recall, approximate, err := eng.Indexes().Recall(ctx, s.Namespace); err == nil && approximate {
 		fmt.Fprintf(w, "vector graph %s finds %.0f %% of the nearest neighbours (measured recall@10); flat finds all\n",

@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/stage"
 )
@@ -77,7 +79,7 @@ func sessionCommand(env lookupEnv, cmd *cobra.Command, args cobra.PositionalArgs
 }
 
 func sessionUser(flags *pflag.FlagSet, user *string) {
-	flags.StringVar(user, "user", "", "user whose session it is (default nobody's)")
+	flags.StringVar(user, "user", "", "user of the session (default none)")
 }
 
 // withSessions calls fn with a talk without a session.
@@ -94,10 +96,6 @@ func (t sessionClient) say(asJSON bool, v any, line string, args ...any) error {
 	}
 	_, err := fmt.Fprintf(t.out, line+"\n", args...)
 	return err
-}
-
-func jsonFlag(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "print JSON")
 }
 
 func newSessionsList(env lookupEnv) *cobra.Command {
@@ -120,9 +118,9 @@ func newSessionsList(env lookupEnv) *cobra.Command {
 		})
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().StringVar(&user, "user", "", "user whose sessions are listed (default nobody's)")
-	countVar(cmd.Flags(), &most, "limit", 1000, 1, noLimit, "how many at most")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	sessionUser(cmd.Flags(), &user)
+	limitFlag(cmd.Flags(), &most, 1000, 1, noLimit)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -175,7 +173,7 @@ func newSessionsShow(env lookupEnv) *cobra.Command {
 		writeSession(t.out, s, labels)
 		return nil
 	})
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -238,7 +236,7 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	sessionUser(cmd.Flags(), &r.UserID)
 	choiceVar(cmd.Flags(), &r.Layer, "layer", "", layers,
 		"how it is compressed: "+strings.Join(layers, ", ")+" (default any: observations where there are some, else compaction)")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -251,21 +249,25 @@ var layers = []string{
 func newSessionsDelete(env lookupEnv) *cobra.Command {
 	var erase bool
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "delete SESSION", Short: "Remove a session for good",
-		Long: "Delete removes a conversation, the sessions that were forked off it, and the turns and\n" +
-			"memories of the session: those of --user, or without it of all users who have a session\n" +
-			"of that name. This cannot be undone, so it wants --erase.",
+		Use: "delete SESSION", Short: "Erase a session",
+		Long: "Delete erases a conversation, its forks, and the turns and memories of the session. With\n" +
+			"--user it erases the session of that user, without it the sessions of all users with this\n" +
+			"id. This cannot be undone, so the command requires --erase.",
 		Example: "  ragctx sessions delete s-42 --erase",
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		if !erase {
-			return badUsage("--erase is missing; this cannot be undone")
+			return errEraseMissing()
 		}
-		if _, err := t.EraseSession(ctx, t.key); err != nil {
+		erased, err := t.EraseSession(ctx, t.key)
+		if err == nil && erased == (store.Erased{}) {
+			err = fmt.Errorf("session %q: %w", t.key.ID, ragctx.ErrNotFound)
+		}
+		if err != nil {
 			return err
 		}
 		return t.say(false, nil, "erased")
 	})
-	cmd.Flags().Lookup("user").Usage = "user whose session it is (default all users)"
-	cmd.Flags().BoolVar(&erase, "erase", false, "say that it is to be gone for good")
+	cmd.Flags().Lookup("user").Usage = "user of the session (default all users)"
+	eraseFlag(cmd.Flags(), &erase)
 	return cmd
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
-	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/compact"
 	"github.com/ragctx/ragctx/session/view"
@@ -47,10 +47,10 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 	flags.StringVar(&r.Leaf, "leaf", "", "last message of another branch")
 	countVar(flags, &r.MaxTokens, "max-tokens", 0, 0, ragctx.MaxTokensLimit, "tokens that the messages may cost; 0 is no limit")
 	countVar(flags, &r.MaxMessages, "max-messages", 0, 0, noLimit, "how many messages there may be; 0 is no limit")
-	flags.StringVar(&r.Tokenizer, "tokenizer", "", "counts the tokens: "+strings.Join(tokens.Names(), ", "))
+	tokenizerFlag(flags, &r.Tokenizer)
 	flags.BoolVar(&r.Raw, "raw", false, "show what was said, without compactions")
 	choiceVar(flags, &r.Format, "format", "", forms, formatHelp("the answer, as JSON"))
-	flags.BoolVar(&asJSON, "json", false, "print the whole answer as JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -113,7 +113,11 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 			fmt.Fprintf(t.err, "%s: %s\n", w.Strategy, printable(w.Reason))
 		}
 		if !a.Compacted {
-			return t.say(false, nil, "nothing was done: %s", printable(a.Reason))
+			text := "nothing was done: " + printable(a.Reason)
+			if r.IfDue {
+				return t.say(false, nil, "%s", text)
+			}
+			return errors.New(text)
 		}
 		return t.say(false, nil, "%s of %s became %d of %d", amount(a.Before.Messages, "message"),
 			amount(a.Before.Tokens, "token"), a.After.Messages, a.After.Tokens)
@@ -128,7 +132,7 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 	countVar(flags, &r.KeepLast, "keep-last", 0, -1, 1000, "how many messages stay at the end; -1 is none (default 20)")
 	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which on it is due, 0.05 to 1 (default 0.8)")
 	flags.BoolVar(&r.IfDue, "if-due", false, "do nothing unless it is due")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if flags.Changed("threshold") && !(r.Threshold >= .05 && r.Threshold <= 1) {
 			return badUsage("--threshold: is %v; use 0.05 to 1", r.Threshold)
@@ -152,6 +156,6 @@ func newSessionsUndo(env lookupEnv) *cobra.Command {
 		}
 		return t.say(asJSON, c, "undone: %s of %s", printable(c.ID), localTime(c.Created))
 	})
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }

@@ -53,7 +53,7 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
 	flags.StringVar(&r.Section, "section", "", "where they go (default messages, the conversation)")
 	flags.StringVar(&r.ParentID, "parent", "", "message that they come after (default the newest)")
 	flags.BoolVar(&r.Create, "create", false, "make the session if there is none")
-	jsonFlag(cmd, &asJSON)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -114,8 +114,8 @@ func newSessionsMessages(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&section, "section", "", "only messages of this section, of all branches")
 	flags.StringVar(&leaf, "leaf", "", "last message of another branch")
-	countVar(flags, &most, "limit", 20, 1, noLimit, "how many at most")
-	flags.BoolVar(&asJSON, "json", false, "print a JSON array")
+	limitFlag(flags, &most, 20, 1, noLimit)
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 

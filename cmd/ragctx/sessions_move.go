@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -31,7 +32,7 @@ func newSessionsImport(env lookupEnv) *cobra.Command {
 	return sessionCommand(env, &cobra.Command{
 		Use: "import SESSION FILE", Short: "Make a session that was exported",
 		Long: "Import makes a session of what was exported, also of Cognesy's files, with its ids and\n" +
-			"times. Lines that cannot be read are named and passed over. FILE - is standard input.",
+			"times. It skips and names lines that it cannot read; then the exit status is 1. FILE - is\nstandard input.",
 		Example: "  ragctx sessions import s-42 s-42.jsonl\n  ragctx sessions export s-42 | ragctx sessions import s-42 - --data ./new",
 	}, exactly(2, "one SESSION and one FILE"), func(ctx context.Context, t sessionClient) error {
 		r := io.NopCloser(t.in)
@@ -50,6 +51,8 @@ func newSessionsImport(env lookupEnv) *cobra.Command {
 		for _, q := range done.Quarantined {
 			fmt.Fprintf(t.err, "line %d: %s\n", q.Line, printable(q.Reason))
 		}
-		return t.say(false, nil, "%s imported, %s passed over", amount(done.Session.Messages, "message"), amount(done.Failed, "line"))
+		return errors.Join(t.say(false, nil, "%s imported, %s skipped", amount(done.Session.Messages, "message"),
+			amount(done.Failed, "line")),
+			notImported(done.Failed))
 	})
 }

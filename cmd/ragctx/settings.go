@@ -34,64 +34,131 @@ const (
 
 const envPrefix = "RAGCTX_"
 
-// setting describes one setting. All values are strings.
+// setting is an option in its group, which is a heading in lists.
 type setting struct {
+	option
+
+	group string
+}
+
+// option describes a setting. All values are strings.
+type option struct {
 	name  string
 	help  string
 	value func(env lookupEnv) string // the default
 	check func(value string) error   // nil accepts everything
 }
 
-// isSwitch reports whether a setting is either true or false. Its flag without a value is true;
-// --flag=false is false.
-func (s setting) isSwitch() bool {
-	return s.check != nil && s.check("true") == nil && s.check("false") == nil && s.check("maybe") != nil
+// kind returns the type of a setting's values, which the check shows: it accepts a value of the type
+// and rejects one of the type before.
+func (s option) kind() string {
+	switch is := func(v string) bool { return s.check(v) == nil }; {
+	case s.check == nil || is("text"):
+		return "string"
+	case is("true"):
+		return "bool"
+	case is("0.5"):
+		return "number"
+	case is("20"):
+		return "int"
+	case is("1s"):
+		return "duration"
+	}
+	return "string"
 }
 
-// allSettings returns every setting in the order of the list.
+// globalSettings is the group of the settings that commands of all kinds use.
+const globalSettings = "Global"
+
+// allSettings returns every setting in the order of the list, in groups.
 func allSettings() []setting {
-	return append([]setting{
-		{"data", "data directory", defaultDataDir, checkData},
-		{"addr", "address to serve on, host:port; port 0 picks a free one", fixed("127.0.0.1:7700"), checkAddr},
-		{"server", "URL of the server to talk to, instead of opening the data directory", fixed(""), optional(checkServer)},
-		{"namespace", "namespace, a wall between tenants", fixed("default"), checkNamespace},
-		{"serve_docs", "files and folders that serve ingests, each PATH or PATH=NAMESPACE, separated as in PATH; " +
-			"or a JSON list of these, of URLs and of sources", fixed(""), nil},
-		{"allow_hosts", "hosts that pages may be fetched from: docs.example.com, *.example.com, host:port, an " +
-			"address, or a network that names may lead to; separated by commas", fixed(""), checkHosts},
-		{"fetch_rate", "requests a second to the host of a page", fixed("2"), checkRate},
-		{"embedder", "embedder: static, hashing, hashing/N, or static:PATH for a table of your own; empty is that " +
-			"of the data directory", fixed(""), optional(checkEmbedder)},
-		{"vector_graph", "vector index: " + orList(vectorGraphs()), fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},
-		{"recall_sample", "share of the questions whose vector search is done again exactly, in the background, to " +
-			"measure what it finds; 0 measures nothing", fixed(strconv.FormatFloat(index.DefaultMonitorShare, 'g', -1, 64)), checkShare},
-		{"keep_versions", "versions of a document that are kept for questions about earlier times, with the " +
-			"current one; all keeps them all", fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep},
-		{
-			"offline", "true connects to nothing but this machine: no pages, and no services elsewhere", fixed("false"),
-			checkOneOf("true", "false"),
-		},
-		{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
-		{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
-	}, slices.Concat(callSettings(), watchSettings(), serving())...)
+	truth := checkOneOf("true", "false")
+	return slices.Concat(
+		grouped(globalSettings, []option{
+			{
+				"data", "data directory; the default is that of the project, or ~/.local/share/ragctx on Linux",
+				defaultDataDir, checkData,
+			},
+			{"namespace", "namespace, the isolation between tenants", fixed("default"), checkNamespace},
+			{"server", "URL of the server to use instead of the data directory", fixed(""), optional(checkServer)},
+			{"key_file", "file with the API key for the server of --server, unless RAGCTX_KEY is set", fixed(""), nil},
+			{"ca_file", "file with further certificates (PEM) to trust for the server of --server", fixed(""), nil},
+			{
+				"insecure_http", "serves other machines without TLS, for a proxy that terminates it; commands send the API key " +
+					"without TLS",
+				fixed("false"), truth,
+			},
+			{"offline", "connects only to this machine", fixed("false"), truth},
+			{"log_level", "debug, info, warn or error", fixed("info"), checkLevel},
+			{"log_format", "text or json", fixed("text"), checkOneOf("text", "json")},
+		}),
+		grouped("Ingesting", []option{
+			{
+				"serve_docs", "sources that serve ingests, separated as in PATH, or a list of paths, URLs and sources. The flag " +
+					"is --docs, once per source",
+				fixed(""), nil,
+			},
+			{"watch", "serve keeps ingesting changes of these sources", fixed("false"), truth},
+			{
+				"poll", "interval at which watched files are checked, such as 30s; 0 uses the system's notifications",
+				fixed("0"), checkPoll,
+			},
+			{"allow_hosts", "hosts from which pages may be fetched", fixed(""), checkHosts},
+			{"fetch_rate", "requests per second to one host", fixed("2"), checkRate},
+			{
+				"keep_versions", "number of versions of a document that are kept, or all",
+				fixed(strconv.Itoa(store.DefaultKeepVersions)), checkKeep,
+			},
+		}),
+		grouped("Serving", []option{
+			{"addr", "address of the server; port 0 picks a free port", fixed("127.0.0.1:7700"), checkAddr},
+		}, securitySettings()),
+		grouped("Vectors and the embedder", []option{
+			{
+				"embedder", "static, hashing, hashing/N or static:PATH; empty is the data directory's embedder",
+				fixed(""), optional(checkEmbedder),
+			},
+			{"vector_graph", "vector index: native, flat or coder", fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},
+			{
+				"recall_sample", "share of the queries on which recall is measured",
+				fixed(strconv.FormatFloat(index.DefaultMonitorShare, 'g', -1, 64)), checkShare,
+			},
+		}, embedSettings()),
+		grouped("Reranking", rerankSettings()),
+		grouped("Memory", memorySettings()),
+		grouped("A language model", modelSettings()),
+		grouped("Procedures", procedureSettings()),
+		grouped("Ledgers", packSettings()),
+		grouped("Providers", providerSettings()),
+		grouped("Long conversations", conversationSettings()),
+	)
 }
 
-// serving returns the groups of settings for the engine and the server of a data directory.
-func serving() []setting {
-	return slices.Concat(securitySettings(), embedSettings(), rerankSettings(), memorySettings(), modelSettings(),
-		procedureSettings(), packSettings(), providerSettings(), conversationSettings(), answerSettings())
+// grouped puts settings into a group.
+func grouped(group string, lists ...[]option) (all []setting) {
+	for _, o := range slices.Concat(lists...) {
+		all = append(all, setting{o, group})
+	}
+	return all
 }
 
-// servedSettings returns the names of these settings.
-func servedSettings() []string { return names(serving()) }
-
-// names returns the names of settings.
-func names(all []setting) []string {
+// names returns the names of options.
+func names(all []option) []string {
 	out := make([]string, len(all))
-	for i, s := range all {
-		out[i] = s.name
+	for i, o := range all {
+		out[i] = o.name
 	}
 	return out
+}
+
+// servedSettings returns the names of the settings that serve has flags for, except the global ones.
+func servedSettings() (names []string) {
+	for _, s := range allSettings() {
+		if s.group != globalSettings && s.name != "serve_docs" {
+			names = append(names, s.name)
+		}
+	}
+	return names
 }
 
 // secret reads a key of a service from the environment.
@@ -135,13 +202,29 @@ func addSettings(flags *pflag.FlagSet, names ...string) {
 		if !slices.Contains(names, s.name) {
 			continue
 		}
-		help := fmt.Sprintf("%s (env %s)", s.help, envName(s.name))
-		flags.String(flagName(s.name), "", help)
-		if s.isSwitch() {
-			flags.Lookup(flagName(s.name)).NoOptDefVal = "true" // the flag without a value
+		f := flags.VarPF(&settingFlag{kind: s.kind()}, flagName(s.name), "", s.help)
+		f.DefValue = s.value(noEnv)
+		f.Annotations = map[string][]string{groupAnnotation: {s.group}}
+		if s.kind() == "bool" {
+			f.NoOptDefVal = "true" // the flag without a value
 		}
 	}
 }
+
+// noEnv is an environment without variables.
+func noEnv(string) (string, bool) { return "", false }
+
+// settingFlag is the value of a setting's flag. [settings.finish] checks it.
+type settingFlag struct{ kind, value string }
+
+// String implements pflag.Value.
+func (f *settingFlag) String() string { return f.value }
+
+// Type implements pflag.Value.
+func (f *settingFlag) Type() string { return f.kind }
+
+// Set implements pflag.Value.
+func (f *settingFlag) Set(value string) error { f.value = value; return nil }
 
 // settings are the values for one run of a command.
 type settings struct {

@@ -35,8 +35,8 @@ const restoreExample = `  ragctx restore backup.ragctx
 type snapshotFlags struct{ force, json, quiet bool }
 
 func (f *snapshotFlags) add(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.json, "json", false, "print what the snapshot holds as JSON")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "show no progress")
+	jsonFlag(flags, &f.json)
+	quietFlag(flags, &f.quiet)
 }
 
 func newSnapshot(env lookupEnv) *cobra.Command {
@@ -116,9 +116,9 @@ func writeSnapshotInfo(w io.Writer, f snapshotFlags, done string, info store.Sna
 	if f.json {
 		return writeJSON(w, info)
 	}
-	_, err := fmt.Fprintf(w, "%s\n%d documents, %d memories, %d turns and %d messages in %d namespaces, %s uncompressed, as of %s\n",
-		done, info.Documents, info.Memories, info.Turns, info.Messages, info.Namespaces, size(info.Bytes),
-		info.Created.Format(time.RFC3339))
+	_, err := fmt.Fprintf(w, "%s\n%s, %s, %s and %s in %s, %s uncompressed, as of %s\n", done, amount(info.Documents, "document"),
+		amount(info.Memories, "memory"), amount(info.Turns, "turn"), amount(info.Messages, "message"), amount(info.Namespaces, "namespace"),
+		size(info.Bytes), info.Created.Format(time.RFC3339))
 	return err
 }
 

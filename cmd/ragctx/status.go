@@ -55,7 +55,7 @@ func newStatus(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "print nothing if a server can answer, and fail if none can")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
@@ -141,9 +141,9 @@ func writeStatus(w io.Writer, r report, width int) {
 	writeEmbedder(w, r.Embedder)
 	fmt.Fprintf(w, "jobs: %d running, %d waiting; since the start %d done, %d failed, %d cancelled\n",
 		r.Jobs.Running, r.Jobs.Queued, r.Jobs.Done, r.Jobs.Failed, r.Jobs.Cancelled)
-	fmt.Fprintf(w, "in all: %d documents, %d memories\n", r.Total.Documents, r.Total.Memories)
+	fmt.Fprintf(w, "in all: %s, %s\n", amount(r.Total.Documents, "document"), amount(r.Total.Memories, "memory"))
 	for _, n := range r.Namespaces {
-		fmt.Fprintf(w, "  namespace %s: %d documents, %d memories\n", printable(n.Name), n.Documents, n.Memories)
+		fmt.Fprintf(w, "  namespace %s: %s, %s\n", printable(n.Name), amount(n.Documents, "document"), amount(n.Memories, "memory"))
 	}
 	writeTroubles(w, r.RecentErrors, width)
 	writeDegraded(w, r.Degraded)
@@ -157,7 +157,7 @@ func writeTroubles(w io.Writer, list []engine.Trouble, width int) {
 	for _, t := range list {
 		times := ""
 		if t.Count > 1 {
-			times = fmt.Sprintf(" (%d times)", t.Count)
+			times = fmt.Sprintf(" (%s)", amount(t.Count, "time"))
 		}
 		line := fmt.Sprintf("%s %s%s %s %s", localTime(t.Time), t.Level, times, printable(t.Message), printable(t.Details))
 		fmt.Fprintln(w, fitted(strings.TrimRight(line, " "), width))

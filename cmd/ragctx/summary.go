@@ -26,7 +26,7 @@ const showTypes = 8
 func writeSummary(w io.Writer, r engine.IngestReport, took time.Duration, all bool) {
 	fmt.Fprintf(w, "%d created, %d replaced, %d unchanged, %d deleted\n", r.Created, r.Replaced, r.Unchanged, r.Deleted)
 	if r.Chunks > 0 {
-		fmt.Fprintf(w, "%d chunks from %s in %s (%.0f chunks/s)\n", r.Chunks, size(r.Bytes), seconds(took), rate(r.Chunks, took))
+		fmt.Fprintf(w, "%s from %s in %s (%.0f chunks/s)\n", amount(r.Chunks, "chunk"), size(r.Bytes), seconds(took), rate(r.Chunks, took))
 	}
 	writeSkipped(w, r.Skipped, all)
 	writeLeftOut(w, r.LeftOut)
@@ -47,7 +47,7 @@ func writeLeftOut(w io.Writer, l docs.LeftOut) {
 		case ext == "":
 			parts = append(parts, fmt.Sprintf("%d without an extension", l.Types[ext]))
 		case ext == "*":
-			parts = append(parts, fmt.Sprintf("%d others", l.Types[ext]))
+			parts = append(parts, amount(l.Types[ext], "other"))
 		default:
 			parts = append(parts, fmt.Sprintf("%d %s", l.Types[ext], ext))
 			hint = cmp.Or(hint, fmt.Sprintf("; --include '*.%s' takes such files, and no others", ext))

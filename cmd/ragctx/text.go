@@ -15,12 +15,19 @@ func localTime(t time.Time) string {
 	return t.Local().Format(time.DateTime + " MST") //nolint:gosmopolitan // times are those of who asks
 }
 
-// amount returns a count with its noun: 1 message, 2 messages.
-func amount(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+// amount returns a count with its noun: 1 message, 2 messages, 2 memories, 2 indexes.
+func amount[N int | int64](n N, noun string) string {
+	stem, isY := strings.CutSuffix(noun, "y")
+	switch {
+	case n == 1:
+	case isY:
+		noun = stem + "ies"
+	case strings.HasSuffix(noun, "x"):
+		noun += "es"
+	default:
+		noun += "s"
 	}
-	return strconv.Itoa(n) + " " + noun + "s"
+	return strconv.FormatInt(int64(n), 10) + " " + noun
 }
 
 // textArg returns a command's text: the argument, or standard input for "-".
@@ -36,4 +43,17 @@ func textArg(arg string, stdin io.Reader, limit int) (string, error) {
 		return "", ragctx.TooLarge("standard input", "has more than %d bytes", limit)
 	}
 	return strings.TrimSpace(string(b)), nil
+}
+
+// show prints a list unless there is an error.
+func show[T any](w io.Writer, asJSON bool, list []T, err error, table func(io.Writer, []T) error) error {
+	switch {
+	case err != nil:
+		return err
+	case asJSON:
+		return writeJSON(w, list)
+	case len(list) == 0:
+		return nil
+	}
+	return table(w, list)
 }

@@ -131,7 +131,7 @@ func TestSummary(t *testing.T) {
      and 1 more (--verbose lists all)
   1: cannot be read
      z
-left out: 12 exe, 12 png, 2 without an extension, 1 others, 1 hidden, 3 ignored by git, 2 excluded; --include '*.exe' takes such files, and no others
+left out: 12 exe, 12 png, 2 without an extension, 1 other, 1 hidden, 3 ignored by git, 2 excluded; --include '*.exe' takes such files, and no others
 `
 	if d := gocmp.Diff(want, b.String()); d != "" {
 		t.Error(d)

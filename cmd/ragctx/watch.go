@@ -16,14 +16,6 @@ import (
 	"github.com/ragctx/ragctx/providers/docs/watch"
 )
 
-// watchSettings are the settings of watching.
-func watchSettings() []setting {
-	return []setting{
-		{"watch", "whether serve keeps what it ingests in step with its files: true or false", fixed("false"), checkOneOf("true", "false")},
-		{"poll", "interval at which watched files are looked at, such as 30s; 0 has the system tell what changes", fixed("0"), checkPoll},
-	}
-}
-
 func checkPoll(v string) error {
 	if d, err := time.ParseDuration(v); err != nil || d < 0 || d > 0 && d < time.Second {
 		return fmt.Errorf("is %q; use a time such as 30s, at least 1s, or 0 to be told of changes", ragctx.Clip(v))
