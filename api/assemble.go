@@ -111,7 +111,7 @@ type (
 
 func (s *Server) assembleRoutes() {
 	register(s, huma.Operation{
-		OperationID: "assemble", Method: http.MethodPost, Path: "/v1/assemble", Tags: []string{"context"},
+		OperationID: "assemble", Method: http.MethodPost, Path: "/v1/assemble", Tags: []string{coreGroup},
 		Summary: "Assemble a model call",
 		Description: "Retrieves context and divides the token budget among system prompt, tools, context and " +
 			"conversation. The oldest messages are dropped first, and a tool call is never separated from its " +

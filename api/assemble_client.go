@@ -16,6 +16,6 @@ func (c *Client) Assemble(ctx context.Context, r AssembleRequest) (AssembleAnswe
 
 // AssembleSession asks the server to put a model call of a session together.
 func (c *Client) AssembleSession(ctx context.Context, k session.Key, r SessionAssembleRequest) (out SessionAssembleAnswer, err error) {
-	err = c.do(ctx, http.MethodPost, keptAt(k)+"/assemble", ofKept(k), r, &out)
+	err = c.do(ctx, http.MethodPost, keptAt(k)+":assemble", ofKept(k), r, &out)
 	return out, err
 }

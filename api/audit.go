@@ -41,7 +41,7 @@ type auditCursor struct {
 
 func (s *Server) auditRoutes() {
 	register(s, huma.Operation{
-		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{"keys"},
+		OperationID: "list-audit", Method: http.MethodGet, Path: auditPath, Tags: []string{administrationGroup},
 		Summary: "List the audit log",
 		Description: "The audit log records every request that needs a role above read, with its status, " +
 			"including refused requests. Refused requests have a quota of their own and cannot displace the " +

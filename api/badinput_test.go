@@ -13,7 +13,7 @@ var bodyRoutes = []struct{ method, path, good, field string }{
 	{"POST", "/v1/search", `{"query":"good"}`, "query"},
 	{"POST", "/v1/turns", `{"prompt":"good"}`, "prompt"},
 	{"POST", "/v1/memories", `{"content":"good"}`, "content"},
-	{"POST", "/v1/memories/search", `{"query":"good"}`, "query"},
+	{"POST", "/v1/memories:search", `{"query":"good"}`, "query"},
 	{"POST", "/v1/embeddings", `{"input":"good"}`, "input"},
 }
 
@@ -131,8 +131,8 @@ func TestBadValues(t *testing.T) {
 		{"POST", "/v1/context", `{"query":"x","messages":[{"content":[{"type":"image","data":"%%%"}]}]}`, "body.messages[0].content[0].data", "base64"},
 		{"POST", "/v1/search", `{"query":""}`, "body.query", "is empty"},
 		{"POST", "/v1/search", `{"query":"x","tokenizer":"none"}`, "body.tokenizer", "is unknown; use one of o200k_base, "},
-		{"POST", "/v1/memories/search", `{"query":"x","format":"none"}`, "body.format", "is not a format; use xml, "},
-		{"POST", "/v1/memories/search", `{"query":"x","context_types":["skill"]}`, "body.context_types[0]", "/v1/search"},
+		{"POST", "/v1/memories:search", `{"query":"x","format":"none"}`, "body.format", "is not a format; use xml, "},
+		{"POST", "/v1/memories:search", `{"query":"x","context_types":["skill"]}`, "body.context_types[0]", "/v1/search"},
 		{"POST", "/v1/memories", `{"content":"x","importance":1.01}`, "body.importance", "use 0 to 1"},
 		{"POST", "/v1/memories", `{"content":"x","memory_type":"eternal"}`, "body.memory_type", "episodic"},
 		{"POST", "/v1/memories", `{"content":"x","occurred":"9999-12-31T23:59:59-01:00"}`, "body.occurred", "years 1 to 9999"},
@@ -166,7 +166,7 @@ func TestBadValues(t *testing.T) {
 		{"POST", "/v1/turns", `{"prompt":"x","messages":[{"content":"y"}]}`, "body.messages", "one or the other"},
 		{"GET", "/v1/memories?type=eternal", ``, "query.type", "episodic"},
 		{"GET", "/v1/memories?all_users=true&user_id=u", ``, "query.all_users", "contradicts"},
-		{"POST", "/v1/context?namespace=x", `{"query":"x"}`, "query.namespace", "not a parameter"},
+		{"POST", "/v1/compile?namespace=x", `{"messages":[]}`, "query.namespace", "not a parameter"},
 	} {
 		t.Run(tc.path[:min(len(tc.path), 40)]+"/"+tc.location, func(t *testing.T) {
 			a := f.call(t, tc.method, tc.path, tc.body)

@@ -38,7 +38,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	made.understood = true
-	defaultNamespaceInQuery(c, op)
+	s.defaultNamespaceInQuery(c, op)
 	ctx = huma.WithValue(huma.WithValue(ctx, operationKey, op), changeKey, &made)
 	if op.RequestBody != nil {
 		if op.RequestBody.Content[jsonType] == nil {
@@ -53,7 +53,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 			body, p = s.readFile(c, op, memory)
 		} else if body, p = s.readBody(c, op, memory); p == nil {
 			if p = s.checkBody(body, op); p == nil {
-				body = s.defaultNamespaceInBody(c, op, body)
+				body, p = s.namespaceInBody(c, op, body)
 			}
 		}
 		if p != nil {

@@ -113,7 +113,7 @@ const (
 func (s *Server) bulkRoutes() {
 	lines, form := new(huma.MediaType), new(huma.MediaType)
 	register(s, huma.Operation{
-		OperationID: putDocuments, Method: http.MethodPost, Path: bulkPath, Tags: []string{"documents"},
+		OperationID: putDocuments, Method: http.MethodPost, Path: bulkPath, Tags: []string{coreGroup},
 		Summary: "Store and delete many documents", DefaultStatus: http.StatusAccepted,
 		Description: "The server answers once all documents are on disk, with a job that processes them and " +
 			"survives a restart; 200 if the job has already ended (see wait). An error in a line or a file fails " +

@@ -241,13 +241,13 @@ func (s *Server) listObservations(ctx context.Context, in *SessionKey) (*observa
 
 // CompactSession compacts a session.
 func (c *Client) CompactSession(ctx context.Context, k session.Key, r CompactRules) (out CompactAnswer, err error) {
-	err = c.do(ctx, http.MethodPost, keptAt(k)+"/compact", ofKept(k), r, &out)
+	err = c.do(ctx, http.MethodPost, keptAt(k)+":compact", ofKept(k), r, &out)
 	return out, err
 }
 
 // UndoCompaction removes the newest record of a session.
 func (c *Client) UndoCompaction(ctx context.Context, k session.Key) (out StoredCompaction, err error) {
-	err = c.do(ctx, http.MethodPost, keptAt(k)+"/undo-compaction", ofKept(k), nil, &out)
+	err = c.do(ctx, http.MethodPost, keptAt(k)+":undo-compaction", ofKept(k), nil, &out)
 	return out, err
 }
 

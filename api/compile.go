@@ -208,6 +208,6 @@ func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error
 
 // CompileSession returns a model's view of a session.
 func (c *Client) CompileSession(ctx context.Context, k session.Key, r CompileRequest) (out CompileAnswer, err error) {
-	err = c.do(ctx, http.MethodPost, keptAt(k)+"/compile", ofKept(k), r, &out)
+	err = c.do(ctx, http.MethodPost, keptAt(k)+":compile", ofKept(k), r, &out)
 	return out, err
 }

@@ -138,7 +138,7 @@ type searchOutput struct{ Body engine.SearchResult }
 
 func (s *Server) contextRoutes() {
 	register(s, huma.Operation{
-		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{"context"},
+		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{coreGroup},
 		Summary: "Retrieve context for a model", DefaultStatus: http.StatusOK,
 		Description: "Queries all providers concurrently, selects the best items within max_tokens and renders " +
 			"them. An answer without items has a note with the reason. The answer lists every dropped or " +
@@ -148,13 +148,13 @@ func (s *Server) contextRoutes() {
 		}},
 	}, s.context)
 	register(s, huma.Operation{
-		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{"context"},
+		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{coreGroup},
 		Summary: "Search documents and memories", DefaultStatus: http.StatusOK,
 		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format " +
 			"and preset are validated, but ignored.",
 	}, s.search)
 	register(s, huma.Operation{
-		OperationID: "explain", Method: http.MethodPost, Path: "/v1/explain", Tags: []string{"context"},
+		OperationID: "explain", Method: http.MethodPost, Path: "/v1/explain", Tags: []string{coreGroup},
 		Summary: "Explain an answer", DefaultStatus: http.StatusOK,
 		Description: "Runs the query of /v1/context and diagnoses missing items step by step: available and " +
 			"visible data, keyword and vector results on their own, results without each filter, and items over " +

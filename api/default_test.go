@@ -42,7 +42,7 @@ func (f *fixture) loop(t *testing.T, turns, window int, request func(turn int) s
 			next = `{"role":"user","parts":[{"text":"go on"}]}`
 		}
 		body := fmt.Sprintf(`{"format":%q,"system_prompt":"You are an agent.","budget":{"window":%d},"messages":[%s]}`, form, window, next)
-		got := f.call(t, "POST", "/v1/sessions/s/assemble", body)
+		got := f.call(t, "POST", "/v1/sessions/s:assemble", body)
 		var a map[string]any
 		if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != 200 {
 			t.Fatalf("turn %d: %d %s", n, got.status, got.body)
@@ -144,7 +144,7 @@ func TestCompactedConversationSaysSo(t *testing.T) {
 			t.Errorf("rules: %s", rules)
 		}
 	})
-	long := into[CompileAnswer](t, f.call(t, "POST", "/v1/sessions/s/compile", `{"raw":true,"max_messages":1}`), 200)
+	long := into[CompileAnswer](t, f.call(t, "POST", "/v1/sessions/s:compile", `{"raw":true,"max_messages":1}`), 200)
 	total := 0
 	for _, d := range long.DroppedTotals {
 		total += d.Messages

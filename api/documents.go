@@ -190,7 +190,7 @@ type documentOutput struct {
 type documentPageOutput struct{ Body documentPage }
 
 func (s *Server) documentRoutes() {
-	tags := []string{"documents"}
+	tags := []string{coreGroup}
 	register(s, huma.Operation{
 		OperationID: "put-document", Method: http.MethodPut, Path: "/v1/documents/{id}", Tags: tags,
 		Summary: "Store a document", DefaultStatus: http.StatusCreated,
@@ -218,7 +218,7 @@ func (s *Server) documentRoutes() {
 		OperationID: "delete-document", Method: http.MethodDelete, Path: "/v1/documents/{id}", Tags: tags,
 		Summary: "Delete a document",
 		Description: "Answers no longer include the document, except queries with an earlier as_of. With " +
-			"erase=true it is erased permanently, and a missing document is no error.",
+			"erase=true all its versions are erased permanently, and so are traces of a document that is gone.",
 	}, s.deleteDocument)
 	register(s, huma.Operation{
 		OperationID: "get-item", Method: http.MethodGet, Path: "/v1/items/{id}", Tags: tags, Summary: "Look up a citation",

@@ -13,7 +13,7 @@ type embedderOutput struct{ Body engine.EmbedderInfo }
 
 func (s *Server) embedderRoutes() {
 	register(s, huma.Operation{
-		OperationID: "get-embedder", Method: http.MethodGet, Path: "/v1/embedder", Tags: []string{"system"},
+		OperationID: "get-embedder", Method: http.MethodGet, Path: "/v1/embedder", Tags: []string{administrationGroup},
 		Summary: "Get the embedder",
 		Description: "Returns the current embedder. For an embedding service: its availability, and its usage " +
 			"since the start, with the cost if prices are configured.",

@@ -134,7 +134,7 @@ type embeddingsOutput struct{ Body embeddings }
 
 func (s *Server) embeddingRoutes() {
 	register(s, huma.Operation{
-		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{"embeddings"},
+		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{compatibilityGroup},
 		Summary: "Embed texts",
 		Description: "Embeds texts with the built-in model in OpenAI's format, independently of the embedder of " +
 			"the data directory. A text that the model cannot embed has an empty vector, never zeros.",

@@ -46,7 +46,7 @@ type erasedOutput struct{ Body store.Erased }
 
 func (s *Server) eraseRoutes() {
 	register(s, huma.Operation{
-		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{"memories"},
+		OperationID: "erase-session", Method: http.MethodDelete, Path: "/v1/sessions/{id}", Tags: []string{conversationsGroup},
 		Summary: "Erase a session",
 		Description: "Permanently removes a session with its branches, compactions, observations and forks, and " +
 			"all turns and memories with this session id. Requires erase=true; there is no other way to delete a " +
@@ -60,7 +60,7 @@ func (s *Server) eraseRoutes() {
 		return &erasedOutput{erased}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "erase-user", Method: http.MethodDelete, Path: "/v1/users/{id}", Tags: []string{"memories"},
+		OperationID: "erase-user", Method: http.MethodDelete, Path: "/v1/users/{id}", Tags: []string{administrationGroup},
 		Summary: "Erase a user",
 		Description: "Permanently removes all data of a user in a namespace. Requires erase=true; there is no " +
 			"other way to delete a user.",

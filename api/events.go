@@ -19,7 +19,7 @@ type eventStream struct {
 	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; default is all users for admins, else shared items"`
 	Session   string   `query:"session_id" maxLength:"512" doc:"only events of this session"`
 	Types     []string `query:"type,explode" doc:"only events of this type; may be repeated"`
-	After     string   `query:"after" doc:"start after this sequence; default is now"`
+	After     string   `query:"after_seq" doc:"start after this sequence; default is now"`
 	Last      string   `header:"Last-Event-ID"`
 }
 
@@ -35,7 +35,7 @@ func (in eventStream) filter() events.Filter {
 
 func (s *Server) eventRoutes() {
 	register(s, huma.Operation{
-		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{"system"},
+		OperationID: "stream-events", Method: http.MethodGet, Path: eventsPath, Tags: []string{administrationGroup},
 		Summary: "Stream events",
 		Description: "Server-sent events, named by type; the id is the sequence and the data an event object. " +
 			"The stream first sends the stored events after its starting point, then new ones, each once and in " +
@@ -53,7 +53,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.Strea
 	if err != nil {
 		return nil, err
 	}
-	for _, given := range [...]struct{ field, text string }{{"after", in.After}, {lastEventHeader, in.Last}} {
+	for _, given := range [...]struct{ field, text string }{{"after_seq", in.After}, {lastEventHeader, in.Last}} {
 		if given.text == "" {
 			continue
 		}
@@ -90,7 +90,7 @@ func (c *Client) FollowEvents(ctx context.Context, f events.Filter, after *uint6
 				q.Add("type", string(t))
 			}
 			if after != nil {
-				q.Set("after", strconv.FormatUint(*after, 10))
+				q.Set("after_seq", strconv.FormatUint(*after, 10))
 			}
 			return readStream(ctx, c, eventsPath, q, func(ev ragctx.Event) bool {
 				after = &ev.Seq

@@ -119,7 +119,10 @@ func resolved(request string, ids map[string]string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		if op, is := strings.CutPrefix(p, "$"); is {
-			parts[i] = ids[op]
+			op, verb, has := strings.Cut(op, ":")
+			if parts[i] = ids[op]; has {
+				parts[i] += ":" + verb
+			}
 		}
 	}
 	if query != "" {

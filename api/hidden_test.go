@@ -48,7 +48,7 @@ func TestHiddenTextOverHTTP(t *testing.T) {
 		shown(t, "context as "+format, a.body)
 	}
 	for target, body := range map[string]string{
-		"/v1/search": `{"query":"zebra"}`, "/v1/search?": `{"query":"zebra","highlight":true}`, "/v1/memories/search": `{"query":"zebra"}`, "/v1/assemble": `{"query":"zebra","messages":[{"role":"user","content":"zebra?"}]}`,
+		"/v1/search": `{"query":"zebra"}`, "/v1/search?": `{"query":"zebra","highlight":true}`, "/v1/memories:search": `{"query":"zebra"}`, "/v1/assemble": `{"query":"zebra","messages":[{"role":"user","content":"zebra?"}]}`,
 		"/mem0/v1/memories/search": `{"query":"zebra","user_id":"ada"}`,
 	} {
 		a := f.call(t, "POST", target, body)

@@ -36,6 +36,20 @@ func TestAKeyOfOneNamespaceMeansIt(t *testing.T) {
 				t.Errorf("%s: %s %s: %d %s", name, ask.method, ask.path, a.status, a.body)
 			}
 		}
+		for target, asked := range map[string]string{
+			"/v1/search?namespace=team": `{"query":"tea"}`, "/v1/context?namespace=team": `{"query":"tea","namespace":"team"}`,
+			"/v1/memories?namespace=team": `{"content":"Tea is at four."}`,
+		} {
+			if a := f.call(t, "POST", target, asked, key, body); a.status >= 300 {
+				t.Errorf("%s: %s %s: %d %s", name, target, asked, a.status, a.body)
+			}
+		}
+		if a := f.call(t, "POST", "/v1/context?namespace=home", `{"query":"tea","namespace":"team"}`, key, body); a.status != 422 || !strings.Contains(a.body, "query.namespace") {
+			t.Errorf("%s: two namespaces: %d %s", name, a.status, a.body)
+		}
+		if a := f.call(t, "POST", "/v1/context?namespace=default", `{"query":"tea"}`, key, body); a.status != 403 {
+			t.Errorf("%s: another namespace in the query: %d", name, a.status)
+		}
 		if a := f.call(t, "POST", "/v1/context", `{"query":"tea","namespace":"default"}`, key, body); a.status != 403 {
 			t.Errorf("%s: what is named is not what is meant: %d", name, a.status)
 		}

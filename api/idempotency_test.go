@@ -116,7 +116,7 @@ func TestPromptsAreNotKept(t *testing.T) {
 	f := start(t, Options{})
 	for _, said := range []string{"the first words", "the second words"} {
 		f.talk(t, session.Key{ID: "s"}, said)
-		a := f.call(t, "POST", "/v1/sessions/s/assemble", `{"budget":{"window":8000}}`, "Idempotency-Key: k")
+		a := f.call(t, "POST", "/v1/sessions/s:assemble", `{"budget":{"window":8000}}`, "Idempotency-Key: k")
 		if a.status != 200 || a.header.Get(replayedHeader) != "" || !strings.Contains(a.body, said) {
 			t.Errorf("%s: %d %v %s", said, a.status, a.header, a.body)
 		}

@@ -53,7 +53,7 @@ type jobPageOutput struct{ Body jobPage }
 type jobItemPageOutput struct{ Body jobItemPage }
 
 func (s *Server) jobRoutes() {
-	tags := []string{"jobs"}
+	tags := []string{administrationGroup}
 	register(s, huma.Operation{
 		OperationID: "list-jobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,
 		Summary: "List jobs", Description: "Lists jobs, newest first. A job is kept for 7 days after its end.",
@@ -77,28 +77,22 @@ func (s *Server) jobRoutes() {
 			"with the current state, so reconnecting loses nothing; Last-Event-ID is not needed.",
 		Responses: eventsOf("The events. The data of each is a job.", "progress", "end"),
 	}, s.watchJob)
-	stop := huma.Operation{
-		OperationID: "cancel-job", Method: http.MethodPost, Path: "/v1/jobs/{id}/cancel", Tags: tags, Summary: "Cancel a job",
+	register(s, huma.Operation{
+		OperationID: "cancel-job", Method: http.MethodPost, Path: verbPath("/v1/jobs", "cancel"), Tags: tags, Summary: "Cancel a job",
 		Description: "Cancels a job and waits for its end. Completed items stay; the others are dropped. 409 if " +
 			"the job has already ended differently.",
-	}
-	register(s, stop, s.cancelJob)
-	stop.OperationID, stop.Method, stop.Path = "delete-job", http.MethodDelete, "/v1/jobs/{id}"
-	stop.Description = "Same as POST /v1/jobs/{id}/cancel. The cancelled job can still be retrieved."
-	register(s, stop, s.cancelJob)
+	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
+		j, err := s.engine.Jobs().Cancel(ctx, in.ID)
+		return &jobOutput{j}, err
+	})
 	register(s, huma.Operation{
-		OperationID: "retry-job", Method: http.MethodPost, Path: "/v1/jobs/{id}/retry", Tags: tags, Summary: "Retry a job",
+		OperationID: "retry-job", Method: http.MethodPost, Path: verbPath("/v1/jobs", "retry"), Tags: tags, Summary: "Retry a job",
 		Description:   "Queues an ended job again, with its failed and unprocessed items. 409 if there are none.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
 		j, err := s.engine.Jobs().Retry(ctx, in.ID)
 		return &jobOutput{j}, err
 	})
-}
-
-func (s *Server) cancelJob(ctx context.Context, in *JobKey) (*jobOutput, error) {
-	j, err := s.engine.Jobs().Cancel(ctx, in.ID)
-	return &jobOutput{j}, err
 }
 
 func (s *Server) listJobs(ctx context.Context, in *jobList) (*jobPageOutput, error) {

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -110,14 +109,12 @@ func encodeLine(line BulkLine) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func jobPath(id string, more ...string) string {
-	return "/v1/jobs/" + strings.Join(append([]string{url.PathEscape(id)}, more...), "/")
-}
+func jobPath(id, below string) string { return "/v1/jobs/" + escaped(id) + below }
 
 // Job calls [engine.Jobs.Get] on the server.
 func (c *Client) Job(ctx context.Context, id string) (engine.Job, error) {
 	var j engine.Job
-	err := c.do(ctx, http.MethodGet, jobPath(id), nil, nil, &j)
+	err := c.do(ctx, http.MethodGet, jobPath(id, ""), nil, nil, &j)
 	return j, err
 }
 
@@ -147,21 +144,21 @@ func (c *Client) JobItems(ctx context.Context, id string, f store.ItemFilter) ([
 		q.Set("cursor", encodeCursor(jobCursor{int64(f.After)}))
 	}
 	var page jobItemPage
-	err := c.do(ctx, http.MethodGet, jobPath(id, "items"), q, nil, &page)
+	err := c.do(ctx, http.MethodGet, jobPath(id, "/items"), q, nil, &page)
 	return page.Items, err
 }
 
 // CancelJob calls [engine.Jobs.Cancel] on the server.
 func (c *Client) CancelJob(ctx context.Context, id string) (engine.Job, error) {
 	var j engine.Job
-	err := c.do(ctx, http.MethodPost, jobPath(id, "cancel"), nil, nil, &j)
+	err := c.do(ctx, http.MethodPost, jobPath(id, ":cancel"), nil, nil, &j)
 	return j, err
 }
 
 // RetryJob calls [engine.Jobs.Retry] on the server.
 func (c *Client) RetryJob(ctx context.Context, id string) (engine.Job, error) {
 	var j engine.Job
-	err := c.do(ctx, http.MethodPost, jobPath(id, "retry"), nil, nil, &j)
+	err := c.do(ctx, http.MethodPost, jobPath(id, ":retry"), nil, nil, &j)
 	return j, err
 }
 
@@ -190,7 +187,7 @@ func (c *Client) WatchJob(ctx context.Context, id string, tell func(engine.Job))
 
 // watch reads one stream. An early end is no error.
 func (c *Client) watch(ctx context.Context, id string, tell func(engine.Job)) error {
-	req, err := c.request(ctx, http.MethodGet, jobPath(id, "events"), nil, nil)
+	req, err := c.request(ctx, http.MethodGet, jobPath(id, "/events"), nil, nil)
 	if err != nil {
 		return err
 	}

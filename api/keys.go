@@ -52,7 +52,7 @@ type keyCursor struct {
 }
 
 func (s *Server) keyRoutes() {
-	tags := []string{"keys"}
+	tags := []string{administrationGroup}
 	register(s, huma.Operation{
 		OperationID: "create-key", Method: http.MethodPost, Path: keysPath, Tags: tags, Summary: "Create an API key",
 		Description: "Returns the key, only this once: the server stores its SHA-256. As soon as one key exists, " +
@@ -65,10 +65,9 @@ func (s *Server) keyRoutes() {
 		Description: "Includes expired keys, and revoked ones for 90 days. For admins of all namespaces.",
 	}, s.listKeys)
 	register(s, huma.Operation{
-		OperationID: "revoke-key", Method: http.MethodDelete, Path: keysPath +
-			"/{id}", Tags: tags, Summary: "Revoke an API key",
-		Description: "Revokes a key permanently, with immediate effect. Revoking it again changes nothing. For " +
-			"admins of all namespaces.",
+		OperationID: "revoke-key", Method: http.MethodPost, Path: verbPath(keysPath, "revoke"), Tags: tags, Summary: "Revoke an API key",
+		Description: "Revokes a key permanently, with immediate effect. The key stays listed for 90 days. Revoking it " +
+			"again changes nothing. For admins of all namespaces.",
 	}, func(ctx context.Context, in *keyID) (*keyOutput, error) {
 		k, err := s.engine.Keys().Revoke(ctx, in.ID)
 		return &keyOutput{k}, err
@@ -134,6 +133,6 @@ func (c *Client) Keys(ctx context.Context, after string, limit int) ([]access.Ke
 // RevokeKey calls [engine.Keys.Revoke] on the server.
 func (c *Client) RevokeKey(ctx context.Context, id string) (access.Key, error) {
 	var k access.Key
-	err := c.do(ctx, http.MethodDelete, keysPath+"/"+url.PathEscape(id), nil, nil, &k)
+	err := c.do(ctx, http.MethodPost, keysPath+"/"+escaped(id)+":revoke", nil, nil, &k)
 	return k, err
 }

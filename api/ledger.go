@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
-	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -51,20 +51,41 @@ func (f MessageFilter) filter() ledger.Filter {
 // like ClusterKey.
 type MessageRange struct {
 	MessageFilter
-	Since      int64  `query:"since" minimum:"0" doc:"only messages at or after this Unix time in milliseconds"`
-	Until      int64  `query:"until" minimum:"0" doc:"only messages at or before this time"`
-	After      int64  `query:"after" minimum:"0" doc:"only messages after this time"`
-	AfterSeq   string `query:"after_seq" doc:"only messages with a greater sequence"`
-	ThroughSeq string `query:"through_seq" doc:"only messages up to this sequence, inclusive"`
+	Since      time.Time `query:"since" doc:"only messages at or after this time"`
+	Until      time.Time `query:"until" doc:"only messages at or before this time"`
+	After      time.Time `query:"after" doc:"only messages after this time"`
+	AfterSeq   string    `query:"after_seq" doc:"only messages with a greater sequence"`
+	ThroughSeq string    `query:"through_seq" doc:"only messages up to this sequence, inclusive"`
 }
 
 func (r MessageRange) query() (ledger.Query, error) {
-	q := ledger.Query{Filter: r.filter(), Since: r.Since, Until: r.Until, After: r.After}
+	q := ledger.Query{Filter: r.filter()}
 	var err error
+	for _, bound := range [...]struct {
+		field string
+		time  time.Time
+		to    *int64
+	}{{"since", r.Since, &q.Since}, {"until", r.Until, &q.Until}, {"after", r.After, &q.After}} {
+		if *bound.to, err = millisOf(bound.field, bound.time); err != nil {
+			return q, err
+		}
+	}
 	if q.AfterSeq, err = sequenceOf("after_seq", r.AfterSeq); err == nil {
 		q.ThroughSeq, err = sequenceOf("through_seq", r.ThroughSeq)
 	}
 	return q, err
+}
+
+// millisOf returns a time in the ledger's milliseconds, a part of one rounded up; no time is 0.
+func millisOf(field string, t time.Time) (int64, error) {
+	ms := t.Add(time.Millisecond - 1).UnixMilli()
+	switch {
+	case t.IsZero():
+		return 0, nil
+	case ms <= 0:
+		return 0, ragctx.Invalid(field, "is before 1970; messages are later")
+	}
+	return ms, nil
 }
 
 // sequenceOf parses a sequence parameter; "" is 0.
@@ -121,8 +142,27 @@ func (r messagesRequest) messages(cluster string) ([]ledger.Message, error) {
 
 // messageList is a page of messages of a cluster.
 type messageList struct {
-	Messages []ledger.Message `json:"messages" nullable:"false"`
-	More     bool             `json:"more,omitempty"`
+	Messages   []ledger.Message `json:"messages" nullable:"false"`
+	NextCursor string           `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
+}
+
+// messageCursor is the position after a message, in either order.
+type messageCursor struct {
+	Seq ledger.Sequence `json:"seq"`
+}
+
+// apply moves the bounds of a query behind the cursor. It returns false if nothing can follow.
+func (c messageCursor) apply(q *ledger.Query) bool {
+	switch {
+	case c.Seq == 0:
+	case !q.Newest:
+		q.AfterSeq = max(q.AfterSeq, c.Seq)
+	case c.Seq == 1:
+		return false
+	case q.ThroughSeq == 0 || q.ThroughSeq >= c.Seq:
+		q.ThroughSeq = c.Seq - 1
+	}
+	return true
 }
 
 // clusterList is a page of clusters.
@@ -143,7 +183,7 @@ type (
 	messageQuery struct {
 		MessageRange
 		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Offset int    `query:"offset" minimum:"0" doc:"number of matching messages to skip"`
+		Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
 		Order  string `query:"order" enum:"asc,desc" default:"asc" doc:"desc is newest first"`
 	}
 	clusterListInput struct {
@@ -163,17 +203,18 @@ type (
 // maxPageBytes limits the text in a page of messages; the last message may exceed it.
 const maxPageBytes = 8 << 20
 
-const clusterPath = "/v1/ledger/{cluster}"
+const (
+	clustersPath = "/v1/clusters"
+	clusterPath  = clustersPath + "/{cluster}"
+)
 
 // clusterVerb returns the registered path of a route below a cluster.
-func clusterVerb(name string) string {
-	return strings.Replace(verbPath("/v1/ledger", name), "{id}", "{cluster}", 1)
-}
+func clusterVerb(name string) string { return verbPathOf(clustersPath, name, "cluster") }
 
 func (s *Server) ledgerRoutes() {
 	op := func(id, method, path, summary, about string) huma.Operation {
 		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"ledger"}, Summary: summary,
+			OperationID: id, Method: method, Path: path, Tags: []string{teamsGroup}, Summary: summary,
 			Description: about,
 		}
 	}
@@ -184,7 +225,7 @@ func (s *Server) ledgerRoutes() {
 	register(s, appending, s.appendMessages)
 	register(s, op("query-messages", http.MethodGet, clusterVerb("messages"), "Query messages",
 		"Returns messages in the order of appending. A cluster without messages is empty, not 404."), s.queryMessages)
-	register(s, op("list-clusters", http.MethodGet, "/v1/ledger", "List clusters", "Lists the clusters that have "+
+	register(s, op("list-clusters", http.MethodGet, clustersPath, "List clusters", "Lists the clusters that have "+
 		"or had messages."), s.listClusters)
 	register(s, op("get-cluster", http.MethodGet, clusterPath, "Get a cluster", "Returns the number of messages "+
 		"and the usage and cost of the models."), s.getCluster)
@@ -209,13 +250,23 @@ func (s *Server) queryMessages(ctx context.Context, in *messageQuery) (*messages
 	if err != nil {
 		return nil, err
 	}
-	q.Limit, q.Offset, q.Newest, q.MaxBytes = in.Limit, in.Offset, in.Order == "desc", maxPageBytes
+	c, err := decodeCursor[messageCursor](in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	q.Limit, q.Newest, q.MaxBytes = in.Limit, in.Order == "desc", maxPageBytes
+	if !c.apply(&q) {
+		return &messagesOutput{messageList{Messages: []ledger.Message{}}}, nil
+	}
 	found, err := s.engine.Ledger().Messages(ctx, q)
-	size := 0
+	list, size := messageList{Messages: found}, 0
 	for _, m := range found {
 		size += m.Size()
 	}
-	return &messagesOutput{messageList{found, q.Full(len(found), size)}}, err
+	if q.Full(len(found), size) {
+		list.NextCursor = encodeCursor(messageCursor{found[len(found)-1].Sequence})
+	}
+	return &messagesOutput{list}, err
 }
 
 func (s *Server) listClusters(ctx context.Context, in *clusterListInput) (*clusterListOutput, error) {

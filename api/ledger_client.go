@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
@@ -15,7 +16,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-func clusterAt(cluster, below string) string { return "/v1/ledger/" + escaped(cluster) + below }
+func clusterAt(cluster, below string) string { return clustersPath + "/" + escaped(cluster) + below }
 
 // AppendMessages calls [engine.Ledger.Append] on the server.
 func (c *Client) AppendMessages(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
@@ -54,17 +55,18 @@ func filtering(f ledger.Filter) url.Values {
 
 func ranging(m ledger.Query) url.Values {
 	q := filtering(m.Filter)
+	for name, ms := range map[string]int64{"since": m.Since, "until": m.Until, "after": m.After} {
+		if ms != 0 {
+			q.Set(name, time.UnixMilli(ms).UTC().Format(time.RFC3339Nano))
+		}
+	}
 	for _, p := range []struct {
 		name  string
 		value int64
 	}{
-		{"since", m.Since},
-		{"until", m.Until},
-		{"after", m.After},
 		{"after_seq", int64(m.AfterSeq)},
 		{"through_seq", int64(m.ThroughSeq)}, //nolint:gosec // 63 bits
 		{"limit", int64(m.Limit)},
-		{"offset", int64(m.Offset)},
 	} {
 		if p.value != 0 {
 			q.Set(p.name, strconv.FormatInt(p.value, 10))
@@ -76,8 +78,12 @@ func ranging(m ledger.Query) url.Values {
 	return q
 }
 
-// Messages calls [engine.Ledger.Messages] on the server, which bounds the number of messages.
+// Messages calls [engine.Ledger.Messages] on the server, which bounds the number of messages. The bounds
+// of the sequence lead to further messages; Offset is not supported.
 func (c *Client) Messages(ctx context.Context, q ledger.Query) ([]ledger.Message, error) {
+	if q.Offset != 0 {
+		return nil, ragctx.Invalid("offset", "is not supported by the server; use a bound of the sequence")
+	}
 	var list messageList
 	err := c.do(ctx, http.MethodGet, clusterAt(q.Cluster, "/messages"), ranging(q), nil, &list)
 	return list.Messages, err
@@ -113,13 +119,13 @@ func (c *Client) FollowMessages(ctx context.Context, f ledger.Filter, after ledg
 // ExportMessages calls [engine.Ledger.Export] on the server.
 func (c *Client) ExportMessages(ctx context.Context, q ledger.Query, w io.Writer) error {
 	q.Limit, q.Offset, q.Newest = 0, 0, false
-	return c.download(ctx, clusterAt(q.Cluster, "/export"), ranging(q), "messages", w)
+	return c.download(ctx, clusterAt(q.Cluster, ":export"), ranging(q), "messages", w)
 }
 
 // ImportMessages calls [engine.Ledger.Import] on the server.
 func (c *Client) ImportMessages(ctx context.Context, namespace, cluster string, r io.Reader) (ledger.Imported, error) {
 	var done ledger.Imported
-	err := c.upload(ctx, clusterAt(cluster, "/import"), in(namespace), r, &done)
+	err := c.upload(ctx, clusterAt(cluster, ":import"), in(namespace), r, &done)
 	return done, err
 }
 
@@ -131,7 +137,7 @@ func (c *Client) Clusters(ctx context.Context, namespace, after string, limit in
 		q.Set("cursor", encodeCursor(clusterCursor{after}))
 	}
 	var list clusterList
-	err := c.do(ctx, http.MethodGet, "/v1/ledger", q, nil, &list)
+	err := c.do(ctx, http.MethodGet, clustersPath, q, nil, &list)
 	return list.Clusters, err
 }
 

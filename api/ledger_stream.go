@@ -34,7 +34,7 @@ type messageFrame struct {
 func (s *Server) ledgerStreamRoutes() {
 	s.schemaOf(reflect.TypeFor[messageFrame]()) // registers the schema, which no body uses
 	register(s, huma.Operation{
-		OperationID: "stream-messages", Method: http.MethodGet, Path: clusterVerb("stream"), Tags: []string{"ledger"},
+		OperationID: "stream-messages", Method: http.MethodGet, Path: clusterVerb("stream"), Tags: []string{teamsGroup},
 		Summary: "Stream messages",
 		Description: "Streams messages as server-sent events named message, with the sequence as id: first the " +
 			"stored messages after the starting point, then new ones, each once and in order. Resume an " +

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestLedger(t *testing.T) {
 		want []ledger.Message
 	}{
 		{ledger.Query{}, stored},
-		{ledger.Query{Newest: true, Limit: 2, Offset: 1}, []ledger.Message{stored[1], stored[0]}},
+		{ledger.Query{Newest: true, Limit: 2, ThroughSeq: stored[1].Sequence}, []ledger.Message{stored[1], stored[0]}},
 		{ledger.Query{Filter: ledger.Filter{Topics: []string{"X", "Y"}}}, stored[1:]},
 		{ledger.Query{Filter: ledger.Filter{Sender: "nobody"}}, []ledger.Message{}},
 		{ledger.Query{AfterSeq: stored[0].Sequence, ThroughSeq: stored[1].Sequence}, stored[1:2]},
@@ -60,8 +61,24 @@ func TestLedger(t *testing.T) {
 			t.Errorf("%+v: %v\n%s", c.q, err, d)
 		}
 	}
+	for _, order := range []string{"asc", "desc"} {
+		want := slices.Clone(stored)
+		if order == "desc" {
+			slices.Reverse(want)
+		}
+		var got []ledger.Message
+		for cursor := ""; len(got) < 9; {
+			page := into[messageList](t, f.call(t, "GET", clusterAt(team.Cluster, "/messages?limit=1&order="+order+"&namespace="+team.Namespace+"&cursor="+cursor), ""), 200)
+			if got, cursor = append(got, page.Messages...), page.NextCursor; cursor == "" {
+				break
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("pages, %s:\n%s", order, d)
+		}
+	}
 	info, err := f.client.Cluster(t.Context(), team.Namespace, team.Cluster)
-	if err != nil || info.Messages != 3 || info.LastSequence != stored[2].Sequence || info.FirstTimestamp != stored[0].Timestamp {
+	if err != nil || info.Messages != 3 || info.LastSequence != stored[2].Sequence || info.FirstTimestamp.UnixMilli() != stored[0].Timestamp {
 		t.Errorf("%+v, %v", info, err)
 	}
 	clusters, err := f.client.Clusters(t.Context(), team.Namespace, "", 1)
@@ -88,25 +105,25 @@ func TestLedgerRefuses(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{"POST", "/v1/ledger/team/messages", `{"topic":"X"}`, 422, "body.sender"},
-		{"POST", "/v1/ledger/team/messages", `{"sender":"x"}`, 422, "body.topic"},
-		{"POST", "/v1/ledger/team/messages", `{"messages":[{"topic":"X","sender":"a"},{"topic":"X"}]}`, 422, "body.messages[1].sender"},
-		{"POST", "/v1/ledger/team/messages", `{"topic":"X","sender":"a","messages":[]}`, 422, "body.messages"},
-		{"POST", "/v1/ledger/team/messages", `{"topic":"X","sender":"a","foo":1}`, 422, "body.foo"},
-		{"POST", "/v1/ledger/team/messages", `{"topic":"AGENT_OUTPUT_OMITTED","sender":"a"}`, 422, "body.topic"},
-		{"POST", "/v1/ledger/team/messages", `{"topic":"X","sender":"a","id":"x"}`, 422, "body.id"},
-		{"POST", "/v1/ledger/team/messages", `{"topic":"X","sender":"a","text":"` + strings.Repeat("x", ledger.MaxMessageBytes+1) + `"}`, 413, "body.text"},
-		{"POST", "/v1/ledger/" + strings.Repeat("x", 300) + "/messages", `{"topic":"X","sender":"a"}`, 413, "path.cluster"},
-		{"GET", "/v1/ledger/team/messages?limit=0", "", 422, "query.limit"},
-		{"GET", "/v1/ledger/team/messages?order=up", "", 422, "query.order"},
-		{"GET", "/v1/ledger/team/messages?after_seq=x", "", 422, "after_seq"},
-		{"GET", "/v1/ledger/team/messages?after_seq=9223372036854775808", "", 422, "after_seq"},
-		{"GET", "/v1/ledger/team/messages?since=yesterday", "", 422, "query.since"},
-		{"GET", "/v1/ledger/team/stream?after_seq=-1", "", 422, "after_seq"},
-		{"GET", "/v1/ledger/%01/stream", "", 422, "path.cluster"},
-		{"GET", "/v1/ledger/nobody", "", 404, "nobody"},
-		{"DELETE", "/v1/ledger/team", "", 422, "erase"},
-		{"POST", "/v1/ledger/team/import", `{}`, 415, "Content-Type"},
+		{"POST", "/v1/clusters/team/messages", `{"topic":"X"}`, 422, "body.sender"},
+		{"POST", "/v1/clusters/team/messages", `{"sender":"x"}`, 422, "body.topic"},
+		{"POST", "/v1/clusters/team/messages", `{"messages":[{"topic":"X","sender":"a"},{"topic":"X"}]}`, 422, "body.messages[1].sender"},
+		{"POST", "/v1/clusters/team/messages", `{"topic":"X","sender":"a","messages":[]}`, 422, "body.messages"},
+		{"POST", "/v1/clusters/team/messages", `{"topic":"X","sender":"a","foo":1}`, 422, "body.foo"},
+		{"POST", "/v1/clusters/team/messages", `{"topic":"AGENT_OUTPUT_OMITTED","sender":"a"}`, 422, "body.topic"},
+		{"POST", "/v1/clusters/team/messages", `{"topic":"X","sender":"a","id":"x"}`, 422, "body.id"},
+		{"POST", "/v1/clusters/team/messages", `{"topic":"X","sender":"a","text":"` + strings.Repeat("x", ledger.MaxMessageBytes+1) + `"}`, 413, "body.text"},
+		{"POST", "/v1/clusters/" + strings.Repeat("x", 300) + "/messages", `{"topic":"X","sender":"a"}`, 413, "path.cluster"},
+		{"GET", "/v1/clusters/team/messages?limit=0", "", 422, "query.limit"},
+		{"GET", "/v1/clusters/team/messages?order=up", "", 422, "query.order"},
+		{"GET", "/v1/clusters/team/messages?after_seq=x", "", 422, "after_seq"},
+		{"GET", "/v1/clusters/team/messages?after_seq=9223372036854775808", "", 422, "after_seq"},
+		{"GET", "/v1/clusters/team/messages?since=yesterday", "", 422, "query.since"},
+		{"GET", "/v1/clusters/team/stream?after_seq=-1", "", 422, "after_seq"},
+		{"GET", "/v1/clusters/%01/stream", "", 422, "path.cluster"},
+		{"GET", "/v1/clusters/nobody", "", 404, "nobody"},
+		{"DELETE", "/v1/clusters/team", "", 422, "erase"},
+		{"POST", "/v1/clusters/team:import", `{}`, 415, "Content-Type"},
 	} {
 		a := f.call(t, c.method, c.path, c.body)
 		if a.status != c.status || !strings.Contains(a.body, c.want) {
@@ -353,7 +370,7 @@ func TestLedgerIdempotency(t *testing.T) {
 	f := start(t, Options{})
 	var first answer
 	for i := range 3 {
-		a := f.call(t, "POST", "/v1/ledger/team/messages", `{"topic":"X","sender":"a"}`, keyHeader+": k")
+		a := f.call(t, "POST", "/v1/clusters/team/messages", `{"topic":"X","sender":"a"}`, keyHeader+": k")
 		if i == 0 {
 			first = a
 		}

@@ -30,7 +30,7 @@ type messageImportOutput struct{ Body ledger.Imported }
 func (s *Server) ledgerTransferRoutes() {
 	lines := &huma.MediaType{}
 	register(s, huma.Operation{
-		OperationID: "export-messages", Method: http.MethodGet, Path: clusterVerb("export"), Tags: []string{"ledger"},
+		OperationID: "export-messages", Method: http.MethodGet, Path: clusterVerb("export"), Tags: []string{teamsGroup},
 		Summary:     "Export messages",
 		Description: "One JSON object per line, in the order of appending.",
 		Responses: map[string]*huma.Response{"200": {
@@ -38,7 +38,7 @@ func (s *Server) ledgerTransferRoutes() {
 		}},
 	}, s.exportMessages)
 	register(s, huma.Operation{
-		OperationID: "import-messages", Method: http.MethodPost, Path: clusterVerb("import"), Tags: []string{"ledger"},
+		OperationID: "import-messages", Method: http.MethodPost, Path: clusterVerb("import"), Tags: []string{teamsGroup},
 		Summary: "Import messages", DefaultStatus: http.StatusOK,
 		Description: "Imports exported messages, or Zeroshot files. Ids are preserved, and times as long as they " +
 			"are later than the cluster's newest message. An invalid line fails alone. Repeating an import " +

@@ -115,7 +115,7 @@ type mem0Message struct {
 type mem0MessageOutput struct{ Body mem0Message }
 
 func (s *Server) mem0Routes() {
-	tags := []string{"mem0"}
+	tags := []string{compatibilityGroup}
 	add := func(id, method, path, summary, description string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: method, Path: mem0Prefix + path, Tags: tags, Summary: summary, Description: description,

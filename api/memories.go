@@ -96,8 +96,10 @@ type MemoryKey struct {
 	ID string `path:"id" doc:"memory id"`
 }
 
+const searchMemoriesPath = `/v1/memories\:search`
+
 func (s *Server) memoryRoutes() {
-	tags := []string{"memory"}
+	tags := []string{coreGroup}
 	register(s, huma.Operation{
 		OperationID: "remember", Method: http.MethodPost, Path: "/v1/memories", Tags: tags,
 		Summary: "Store a memory", DefaultStatus: http.StatusCreated,
@@ -110,7 +112,7 @@ func (s *Server) memoryRoutes() {
 			"parameters select another order or state.",
 	}, s.listMemories)
 	register(s, huma.Operation{
-		OperationID: "search-memories", Method: http.MethodPost, Path: "/v1/memories/search", Tags: tags,
+		OperationID: "search-memories", Method: http.MethodPost, Path: searchMemoriesPath, Tags: tags,
 		Summary: "Search memories", Description: "Same as /v1/search with the type memory.",
 	}, s.searchMemories)
 	register(s, huma.Operation{
@@ -121,7 +123,7 @@ func (s *Server) memoryRoutes() {
 		OperationID: "delete-memory", Method: http.MethodDelete, Path: "/v1/memories/{id}", Tags: tags,
 		Summary: "Delete a memory",
 		Description: "Answers no longer include the memory, except queries with an earlier as_of. With " +
-			"erase=true it is erased permanently, together with its turn, and a missing memory is no error.",
+			"erase=true it is erased permanently, together with its turn, and so are traces of a memory that is gone.",
 	}, s.deleteMemory)
 }
 

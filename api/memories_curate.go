@@ -84,7 +84,7 @@ type prunedOutput struct{ Body engine.Pruned }
 const prunePath = `/v1/memories\:prune`
 
 func (s *Server) curationRoutes() {
-	tags := []string{"memory"}
+	tags := []string{coreGroup}
 	s.listRoutes()
 	s.patchRoutes()
 	s.outcomeRoutes()

@@ -152,9 +152,9 @@ func TestTagsOfAMemory(t *testing.T) {
 	f := start(t, Options{})
 	f.remembered(t, `{"id":"a/b","content":"x","tags":["one"]}`, `{"id":"c","content":"y","tags":["one","two"],"user_id":"ada"}`)
 	for _, tc := range []struct{ method, body, want string }{
-		{"POST", `{"add":["two","one"],"remove":["three"]}`, "[one two]"},
+		{"PATCH", `{"add":["two","one"],"remove":["three"]}`, "[one two]"},
 		{"PUT", `{"tags":["four"]}`, "[four]"},
-		{"POST", `{"add":["one"],"remove":["four"]}`, "[one]"},
+		{"PATCH", `{"add":["one"],"remove":["four"]}`, "[one]"},
 	} {
 		for _, path := range []string{"/v1/memories/a/b/tags", "/v1/memories/a%2Fb/tags"} {
 			if m := into[memoryPut](t, f.call(t, tc.method, path, tc.body), 200); fmt.Sprint(m.Tags) != tc.want {

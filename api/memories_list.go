@@ -158,7 +158,7 @@ const (
 )
 
 func (s *Server) listRoutes() {
-	tags := []string{"memory"}
+	tags := []string{coreGroup}
 	register(s, huma.Operation{
 		OperationID: "list-quarantine", Method: http.MethodGet, Path: quarantinePath, Tags: tags,
 		Summary: "List quarantined memories", Description: "Memories that await a release or a discard, oldest " +

@@ -104,7 +104,7 @@ type tagsInput struct {
 }
 
 func (s *Server) patchRoutes() {
-	tags := []string{"memory"}
+	tags := []string{coreGroup}
 	register(s, huma.Operation{
 		OperationID: "change-memory", Method: http.MethodPatch, Path: "/v1/memories/{id}", Tags: tags,
 		Summary: "Change a memory", DefaultStatus: http.StatusOK,
@@ -119,7 +119,7 @@ func (s *Server) patchRoutes() {
 		return s.revise(ctx, in.MemoryKey, in.Matching, memory.Patch{Tags: &in.Body.Tags})
 	})
 	register(s, huma.Operation{
-		OperationID: "change-memory-tags", Method: http.MethodPost, Path: verbPath("/v1/memories", "tags"), Tags: tags,
+		OperationID: "change-memory-tags", Method: http.MethodPatch, Path: verbPath("/v1/memories", "tags"), Tags: tags,
 		Summary: "Add and remove tags of a memory", DefaultStatus: http.StatusOK,
 		Description: "Creates a new version, unless nothing changes. A tag in both lists is removed.",
 	}, func(ctx context.Context, in *tagsInput) (*memoryPutOutput, error) {

@@ -43,7 +43,7 @@ func TestMemoryLifecycle(t *testing.T) {
 		`{"query":"assam","namespace":"n"}`: 0, `{"query":"assam","namespace":"n","user_id":"ada"}`: 1,
 		`{"query":"assam","namespace":"n","user_id":"ada","context_types":["Memory"]}`: 1, `{"query":"assam","user_id":"ada"}`: 0,
 	} {
-		if found := into[engine.SearchResult](t, f.call(t, "POST", "/v1/memories/search", body), 200); len(found.Items) != want {
+		if found := into[engine.SearchResult](t, f.call(t, "POST", "/v1/memories:search", body), 200); len(found.Items) != want {
 			t.Errorf("search %s: %d items, want %d", body, len(found.Items), want)
 		}
 	}

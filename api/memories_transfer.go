@@ -196,7 +196,7 @@ const (
 func (s *Server) transferRoutes() {
 	lines := new(huma.MediaType)
 	register(s, huma.Operation{
-		OperationID: "export-memories", Method: http.MethodGet, Path: exportPath, Tags: []string{"memory"},
+		OperationID: "export-memories", Method: http.MethodGet, Path: exportPath, Tags: []string{coreGroup},
 		Summary: "Export memories",
 		Description: "One JSON object per line, in order of the ids: current memories with their facts and " +
 			"evidence.",
@@ -205,7 +205,7 @@ func (s *Server) transferRoutes() {
 		}},
 	}, s.exportMemories)
 	register(s, huma.Operation{
-		OperationID: "import-memories", Method: http.MethodPost, Path: importPath, Tags: []string{"memory"},
+		OperationID: "import-memories", Method: http.MethodPost, Path: importPath, Tags: []string{coreGroup},
 		Summary: "Import memories", DefaultStatus: http.StatusOK,
 		Description: "Imports exported memories. Ids, times of occurrence and types are preserved; the time of " +
 			"recording is now. An invalid line fails alone. Repeating an import changes nothing.",

@@ -33,7 +33,7 @@ const metricsPath = "/metrics"
 
 func (s *Server) metricsRoutes() {
 	register(s, huma.Operation{
-		OperationID: "metrics", Method: http.MethodGet, Path: metricsPath, Tags: []string{"system"},
+		OperationID: "metrics", Method: http.MethodGet, Path: metricsPath, Tags: []string{administrationGroup},
 		Summary: "Metrics for Prometheus",
 		Description: "Metrics in the Prometheus text format 0.0.4. Sizes cover open indexes; counters start with " +
 			"the process. Labels never contain names of namespaces or users.",

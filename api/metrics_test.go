@@ -176,7 +176,7 @@ func TestExactGoesThrough(t *testing.T) {
 	for name, ask := range map[string]func(exact bool) error{
 		"/v1/context":         func(exact bool) error { return f.ask(t, "/v1/context", exact) },
 		"/v1/search":          func(exact bool) error { return f.ask(t, "/v1/search", exact) },
-		"/v1/memories/search": func(exact bool) error { return f.ask(t, "/v1/memories/search", exact) },
+		"/v1/memories:search": func(exact bool) error { return f.ask(t, "/v1/memories:search", exact) },
 		"Client.Context": func(exact bool) error {
 			q := ragctx.NewQuery("zebras")
 			q.Exact = exact
@@ -220,7 +220,7 @@ func (f *fixture) ask(t *testing.T, path string, exact bool) error {
 // TestVectorStatus is the same by the client and by REST.
 func TestVectorStatus(t *testing.T) {
 	f := startWith(t, engine.Options{RecallMonitor: index.MonitorOptions{Share: -1}}, Options{})
-	if got := into[engine.VectorStatus](t, f.call(t, "GET", "/v1/doctor", ""), 200); got.Indexes == nil || len(got.Indexes) != 0 {
+	if got := into[engine.VectorStatus](t, f.call(t, "GET", "/v1/indexes", ""), 200); got.Indexes == nil || len(got.Indexes) != 0 {
 		t.Errorf("%+v", got)
 	}
 	f.call(t, "PUT", "/v1/documents/a.md?namespace=team", `{"text":"Zebras have stripes."}`)

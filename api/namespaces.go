@@ -58,7 +58,7 @@ type namespaceCursor struct {
 }
 
 func (s *Server) namespaceRoutes() {
-	tags := []string{"namespaces"}
+	tags := []string{administrationGroup}
 	one := namespacesPath + "/{name}"
 	register(s, huma.Operation{
 		OperationID: "list-namespaces", Method: http.MethodGet, Path: namespacesPath, Tags: tags, Summary: "List namespaces",

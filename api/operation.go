@@ -30,6 +30,7 @@ func (s *Server) config() huma.Config {
 	c.Components.SecuritySchemes = securitySchemes()
 	c.Formats = map[string]huma.Format{jsonType: jsonFormat, "json": jsonFormat}
 	c.CreateHooks = nil // no $schema links in answers
+	c.Tags = groups
 	c.Transformers = []huma.Transformer{s.transform}
 	return c
 }
@@ -49,6 +50,23 @@ var schemaPrefixes = map[string]string{
 	reflect.TypeFor[ledger.Message]().PkgPath(): "Ledger",
 	reflect.TypeFor[compact.Record]().PkgPath(): "Compaction",
 	reflect.TypeFor[stage.Note]().PkgPath():     "Pipeline",
+}
+
+// Tags of the OpenAPI document. Each operation has one.
+const (
+	coreGroup           = "core"
+	conversationsGroup  = "conversations"
+	teamsGroup          = "teams"
+	administrationGroup = "administration"
+	compatibilityGroup  = "compatibility"
+)
+
+var groups = []*huma.Tag{
+	{Name: coreGroup, Description: "Contexts and searches; the documents, memories and procedures that they read."},
+	{Name: conversationsGroup, Description: "Stored conversations, what a model is shown of them, and compaction."},
+	{Name: teamsGroup, Description: "Messages between the agents of a cluster, and the context of an agent."},
+	{Name: administrationGroup, Description: "Namespaces, keys, the audit log, jobs, indexes, providers and the server's state."},
+	{Name: compatibilityGroup, Description: "Routes of other APIs: embeddings in OpenAI's format, and mem0's."},
 }
 
 // routes registers all routes and builds the OpenAPI document.
@@ -125,6 +143,9 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 		Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
 	}
 	describeRole(&op)
+	if body, has := reflect.TypeFor[I]().FieldByName("Body"); has && hasNamespace(body.Type) {
+		describeNamespace(&op)
+	}
 	if isWrite(&op) {
 		describeKey(&op)
 	}

@@ -32,7 +32,7 @@ const outcomePath = `/v1/memories\:outcome`
 
 func (s *Server) outcomeRoutes() {
 	register(s, huma.Operation{
-		OperationID: "remember-outcome", Method: http.MethodPost, Path: outcomePath, Tags: []string{"memory"},
+		OperationID: "remember-outcome", Method: http.MethodPost, Path: outcomePath, Tags: []string{coreGroup},
 		Summary: "Record the outcome of a task", DefaultStatus: http.StatusCreated,
 		Description: "A result is stored as a procedural memory of importance 0.8 with the tags success and " +
 			"pattern; an error as an episodic memory of importance 0.9 with the tags failure and avoid.",

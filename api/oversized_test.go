@@ -79,7 +79,7 @@ func TestOversizedResultIsCut(t *testing.T) {
 				if got := f.call(t, http.MethodPatch, target, `{"layer":"`+layer+`"}`); got.status != http.StatusOK {
 					t.Fatalf("%s: %d %s", name, got.status, got.body)
 				}
-				target += "/assemble"
+				target += ":assemble"
 				delete(body, "messages")
 			}
 			raw := f.post(t, target, body, http.StatusOK)
@@ -106,7 +106,7 @@ func TestOversizedResultIsCut(t *testing.T) {
 				partial += h.Messages // what a compaction has pruned, or a summary stands for
 			}
 			if layer == "buffer" {
-				f.post(t, strings.TrimSuffix(target, "/assemble")+"/undo-compaction", fields{}, http.StatusOK)
+				f.post(t, strings.TrimSuffix(target, ":assemble")+":undo-compaction", fields{}, http.StatusOK)
 			}
 			if a.Budget.Over != 0 || partial == 0 || layer == "" && !strings.Contains(a.Note, "shortened") {
 				t.Errorf("%s: over %d, %+v, %+v, %q", name, a.Budget.Over, a.Dropped, a.Hidden, a.Note)

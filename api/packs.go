@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -23,7 +24,7 @@ type PackRequest struct {
 	Agent     PackAgent       `json:"agent,omitzero" doc:"agent that the context is for"`
 	Trigger   *PackTrigger    `json:"trigger,omitempty"`
 	Parts     PackParts       `json:"parts,omitzero" doc:"texts at the beginning of the context"`
-	Times     ledger.Times    `json:"times,omitzero"`
+	Times     PackTimes       `json:"times,omitzero"`
 	After     string          `json:"after_seq,omitempty"`
 	Topics    []string        `json:"topics,omitempty"`
 	UserID    string          `json:"user_id,omitempty" maxLength:"512"`
@@ -46,6 +47,30 @@ type PackTrigger struct {
 	Sender   string          `json:"sender,omitempty"`
 	Text     string          `json:"text,omitempty"`
 	Data     json.RawMessage `json:"data,omitempty" doc:"any JSON"`
+}
+
+// PackTimes are times that a source's since may refer to.
+type PackTimes struct {
+	ClusterStart   time.Time `json:"cluster_start,omitzero" doc:"start of the cluster"`
+	LastTaskEnd    time.Time `json:"last_task_end,omitzero" doc:"end of the last task"`
+	LastAgentStart time.Time `json:"last_agent_start,omitzero" doc:"previous start of the agent"`
+}
+
+func (p PackTimes) times() (out ledger.Times, err error) {
+	for _, t := range [...]struct {
+		field string
+		time  time.Time
+		to    *int64
+	}{
+		{"times.cluster_start", p.ClusterStart, &out.ClusterStart},
+		{"times.last_task_end", p.LastTaskEnd, &out.LastTaskEnd},
+		{"times.last_agent_start", p.LastAgentStart, &out.LastAgentStart},
+	} {
+		if *t.to, err = millisOf(t.field, t.time); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // PackParts are texts of the caller. Empty ones are omitted.
@@ -71,8 +96,11 @@ func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
 	}
 	out := ledger.PackRequest{
 		Namespace: r.Namespace, Cluster: r.Cluster, Strategy: strategy, Agent: ledger.Agent(r.Agent),
-		Parts: ledger.Parts(r.Parts),
-		Times: r.Times, Topics: r.Topics, UserID: r.UserID, Explain: r.Explain,
+		Parts:  ledger.Parts(r.Parts),
+		Topics: r.Topics, UserID: r.UserID, Explain: r.Explain,
+	}
+	if out.Times, err = r.Times.times(); err != nil {
+		return out, nil, err
 	}
 	if out.After, err = sequenceOf("after_seq", r.After); err != nil {
 		return out, nil, err
@@ -140,14 +168,14 @@ type (
 
 func (s *Server) packRoutes() {
 	register(s, huma.Operation{
-		OperationID: "pack", Method: http.MethodPost, Path: "/v1/packs", Tags: []string{"ledger"},
+		OperationID: "pack", Method: http.MethodPost, Path: "/v1/packs", Tags: []string{teamsGroup},
 		Summary: "Build the context of an agent",
 		Description: "Builds a context from the messages of a cluster, documents and memories within a token " +
 			"budget. Required parts are always included; others by priority if they fit, in full or in compact " +
 			"form. Every part has a decision with its reason. If no source contributes, a note gives the reason.",
 	}, s.pack)
 	register(s, huma.Operation{
-		OperationID: "get-cluster-state", Method: http.MethodGet, Path: clusterVerb("snapshot"), Tags: []string{"ledger"},
+		OperationID: "get-cluster-state", Method: http.MethodGet, Path: clusterVerb("state"), Tags: []string{teamsGroup},
 		Summary: "Get the state of a cluster",
 		Description: "Computed from all messages of the cluster; nothing is written. ragctx also publishes each " +
 			"new state as a message of the topic STATE_SNAPSHOT.",

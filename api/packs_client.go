@@ -18,7 +18,7 @@ func (c *Client) Pack(ctx context.Context, r PackRequest) (PackAnswer, error) {
 func (c *Client) ClusterState(ctx context.Context, namespace, cluster string) (ledger.State, error) {
 	var out clusterState
 	var state ledger.State
-	err := c.do(ctx, http.MethodGet, "/v1/ledger/"+escaped(cluster)+"/snapshot", in(namespace), nil, &out)
+	err := c.do(ctx, http.MethodGet, clusterAt(cluster, "/state"), in(namespace), nil, &out)
 	if err == nil {
 		err = state.UnmarshalJSON(out.State)
 	}

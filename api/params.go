@@ -32,7 +32,10 @@ func checkQuery(query url.Values, op *huma.Operation) []Fault {
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		c.path = []byte("query." + ragctx.Clip(name))
 		p, values := known[name], query[name]
+		now := movedParameters[op.OperationID][name]
 		switch {
+		case p == nil && now != "":
+			c.fault("is now %s; see /openapi.json", now)
 		case p == nil && len(names) == 0:
 			c.fault("is not a parameter here; there are none")
 		case p == nil:

@@ -96,28 +96,31 @@ type procedureChanges struct {
 
 type procedureHistoryOutput struct{ Body procedureChanges }
 
-const procedurePath = "/v1/procedures/{name}"
+const (
+	proceduresPath = "/v1/procedures"
+	procedurePath  = proceduresPath + "/{name}"
+)
 
 func (s *Server) procedureRoutes() {
 	op := func(id, method, path, summary, about string) huma.Operation {
 		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"procedures"},
+			OperationID: id, Method: method, Path: path, Tags: []string{coreGroup},
 			Summary: summary, Description: about,
 		}
 	}
-	register(s, op("list-procedures", http.MethodGet, "/v1/procedures", "List procedures",
+	register(s, op("list-procedures", http.MethodGet, proceduresPath, "List procedures",
 		"Lists procedures by name. The size of an entry does not depend on the procedure's length."), s.listProcedures)
 	register(s, op("get-procedure", http.MethodGet, procedurePath, "Get a procedure", "Returns a procedure with "+
 		"its draft and all versions, newest first."), s.getProcedure)
 	register(s, op("put-draft", http.MethodPut, procedurePath+"/draft", "Write a draft",
 		"Creates or replaces the draft of a procedure. Published versions do not change."), s.putDraft)
 	register(s, op("delete-draft", http.MethodDelete, procedurePath+"/draft", "Delete a draft",
-		"Also removes the procedure if it has no published version. A missing draft is no error."), s.deleteDraft)
-	register(s, op("publish-procedure", http.MethodPost, procedurePath+"/publish", "Publish a draft",
+		"Also removes the procedure if it has no published version. 404 if there is no draft."), s.deleteDraft)
+	register(s, op("publish-procedure", http.MethodPost, verbPathOf(proceduresPath, "publish", "name"), "Publish a draft",
 		"Turns the draft into an immutable version and shows that version to agents."), s.publishProcedure)
-	register(s, op("unpublish-procedure", http.MethodPost, procedurePath+"/unpublish", "Unpublish a procedure",
+	register(s, op("unpublish-procedure", http.MethodPost, verbPathOf(proceduresPath, "unpublish", "name"), "Unpublish a procedure",
 		"Stops showing the procedure to agents. Its versions stay stored."), s.unpublishProcedure)
-	register(s, op("roll-back-procedure", http.MethodPost, procedurePath+"/rollback", "Roll back a procedure",
+	register(s, op("roll-back-procedure", http.MethodPost, verbPathOf(proceduresPath, "rollback", "name"), "Roll back a procedure",
 		"Makes an earlier version canonical again and supersedes all later ones. A superseded version cannot "+
 			"become canonical again."), s.rollback)
 	register(s, op("preview-procedure", http.MethodGet, procedurePath+"/preview", "Preview a procedure",

@@ -28,7 +28,7 @@ func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.P
 		q.Set("cursor", encodeCursor(procedureCursor{f.After.Name, f.After.UserID, f.After.AgentID}))
 	}
 	var page procedurePage
-	err := c.do(ctx, http.MethodGet, "/v1/procedures", q, nil, &page)
+	err := c.do(ctx, http.MethodGet, proceduresPath, q, nil, &page)
 	return page.Procedures, err
 }
 
@@ -49,17 +49,17 @@ func (c *Client) DeleteDraft(ctx context.Context, k engine.ProcedureKey) error {
 
 // Publish calls [engine.Procedures.Publish] on the server.
 func (c *Client) Publish(ctx context.Context, k engine.ProcedureKey) (ragctx.Procedure, error) {
-	return c.procedure(ctx, http.MethodPost, k, "/publish", nil)
+	return c.procedure(ctx, http.MethodPost, k, ":publish", nil)
 }
 
 // Unpublish calls [engine.Procedures.Unpublish] on the server.
 func (c *Client) Unpublish(ctx context.Context, k engine.ProcedureKey) (ragctx.Procedure, error) {
-	return c.procedure(ctx, http.MethodPost, k, "/unpublish", nil)
+	return c.procedure(ctx, http.MethodPost, k, ":unpublish", nil)
 }
 
 // Rollback calls [engine.Procedures.Rollback] on the server.
 func (c *Client) Rollback(ctx context.Context, k engine.ProcedureKey, version int) (ragctx.Procedure, error) {
-	return c.procedure(ctx, http.MethodPost, k, "/rollback", map[string]int{"version": version})
+	return c.procedure(ctx, http.MethodPost, k, ":rollback", map[string]int{"version": version})
 }
 
 // PreviewProcedure calls [engine.Procedures.Preview] on the server.
@@ -84,12 +84,11 @@ func (c *Client) ProcedureHistory(ctx context.Context, k engine.ProcedureKey) ([
 	return changes.Changes, err
 }
 
-// EraseProcedure calls [engine.Procedures.Erase] on the server. The result is empty: the server
-// does not report it.
-func (c *Client) EraseProcedure(ctx context.Context, k engine.ProcedureKey) (store.Erased, error) {
+// EraseProcedure calls [engine.Procedures.Erase] on the server.
+func (c *Client) EraseProcedure(ctx context.Context, k engine.ProcedureKey) error {
 	q := owned(k)
 	q.Set("erase", "true")
-	return store.Erased{}, c.do(ctx, http.MethodDelete, procedureAt(k, ""), q, nil, nil)
+	return c.do(ctx, http.MethodDelete, procedureAt(k, ""), q, nil, nil)
 }
 
 func (c *Client) procedure(ctx context.Context, method string, k engine.ProcedureKey, what string, body any) (ragctx.Procedure, error) {
@@ -98,7 +97,7 @@ func (c *Client) procedure(ctx context.Context, method string, k engine.Procedur
 }
 
 func procedureAt(k engine.ProcedureKey, what string) string {
-	return "/v1/procedures/" + url.PathEscape(k.Name) + what
+	return proceduresPath + "/" + escaped(k.Name) + what
 }
 
 func owned(k engine.ProcedureKey) url.Values {

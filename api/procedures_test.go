@@ -71,10 +71,10 @@ func TestProceduresOverHTTP(t *testing.T) {
 	if p, err = c.Unpublish(ctx, k); err != nil || p.Canonical != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if err := c.DeleteDraft(ctx, k); err != nil {
-		t.Error(err)
+	if err := c.DeleteDraft(ctx, k); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("a draft that does not exist: %v", err)
 	}
-	if _, err := c.EraseProcedure(ctx, k); err != nil {
+	if err := c.EraseProcedure(ctx, k); err != nil {
 		t.Error(err)
 	}
 	if p, err = c.Procedure(ctx, k); !errors.Is(err, ragctx.ErrNotFound) {

@@ -2,10 +2,12 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 )
 
@@ -41,24 +43,18 @@ type providerAdded struct {
 	Added bool `json:"added" doc:"false if the session already had it"`
 }
 
-// providerRemoved is the result of removing a provider.
-type providerRemoved struct {
-	Removed bool `json:"removed" doc:"false if the session did not have it"`
-}
-
 type (
 	providerListOutput        struct{ Body providerList }
 	sessionProviderListOutput struct{ Body sessionProviderList }
 	providerAddedOutput       struct{ Body providerAdded }
-	providerRemovedOutput     struct{ Body providerRemoved }
 )
 
 const sessionsRoot = "/v1/sessions"
 
 func (s *Server) providerRoutes() {
-	tags := []string{"providers"}
+	tags := []string{conversationsGroup}
 	register(s, huma.Operation{
-		OperationID: "list-providers", Method: http.MethodGet, Path: "/v1/providers", Tags: tags,
+		OperationID: "list-providers", Method: http.MethodGet, Path: "/v1/providers", Tags: []string{administrationGroup},
 		Summary: "List providers",
 		Description: "Lists providers in the order of calling: built-in ones, those configured for every query, " +
 			"and those offered to sessions. URLs and secrets are omitted.",
@@ -85,11 +81,13 @@ func (s *Server) providerRoutes() {
 	})
 	register(s, huma.Operation{
 		OperationID: "remove-session-provider", Method: http.MethodDelete, Path: memberPath("provider"), Tags: tags,
-		Summary:       "Remove a provider from a session",
-		Description:   "A provider that the session does not have is no error. An unknown session is 404.",
-		DefaultStatus: http.StatusOK,
-	}, func(ctx context.Context, in *sessionProviderKey) (*providerRemovedOutput, error) {
+		Summary:     "Remove a provider from a session",
+		Description: "404 if the session does not exist or does not have the provider.",
+	}, func(ctx context.Context, in *sessionProviderKey) (*struct{}, error) {
 		removed, err := s.engine.Sessions().RemoveProvider(ctx, in.key(), in.Name)
-		return &providerRemovedOutput{providerRemoved{removed}}, err
+		if err == nil && !removed {
+			err = fmt.Errorf("provider %q of session %q: %w", ragctx.Clip(in.Name), ragctx.Clip(in.ID), ragctx.ErrNotFound)
+		}
+		return nil, err
 	})
 }

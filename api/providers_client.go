@@ -29,11 +29,10 @@ func (c *Client) UseProvider(ctx context.Context, k engine.SessionKey, name stri
 	return a.Added, err
 }
 
-// RemoveProvider calls [engine.Sessions.RemoveProvider] on the server.
-func (c *Client) RemoveProvider(ctx context.Context, k engine.SessionKey, name string) (bool, error) {
-	var r providerRemoved
-	err := c.do(ctx, http.MethodDelete, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, &r)
-	return r.Removed, err
+// RemoveProvider removes a provider from a session. If the session does not have it, the error is
+// [ragctx.ErrNotFound].
+func (c *Client) RemoveProvider(ctx context.Context, k engine.SessionKey, name string) error {
+	return c.do(ctx, http.MethodDelete, sessionAt(k)+"/providers/"+escaped(name), ofUser(k), nil, nil)
 }
 
 func sessionAt(k engine.SessionKey) string { return sessionsRoot + "/" + escaped(k.SessionID) }

@@ -31,9 +31,9 @@ type rankingInput struct {
 type rankingOutput struct{ Body index.Ranking }
 
 func (s *Server) rankingRoutes() {
-	tags := []string{"system"}
+	tags := []string{administrationGroup}
 	register(s, huma.Operation{
-		OperationID: "get-ranking", Method: http.MethodGet, Path: "/v1/ranking/{kind}", Tags: tags,
+		OperationID: "get-ranking", Method: http.MethodGet, Path: "/v1/rankings/{kind}", Tags: tags,
 		Summary: "Get the ranking of a namespace",
 		Description: "Returns the deviations from the server's ranking of documents or memories; an empty object " +
 			"if there are none.",
@@ -42,7 +42,7 @@ func (s *Server) rankingRoutes() {
 		return &rankingOutput{r}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "put-ranking", Method: http.MethodPut, Path: "/v1/ranking/{kind}", Tags: tags,
+		OperationID: "put-ranking", Method: http.MethodPut, Path: "/v1/rankings/{kind}", Tags: tags,
 		Summary: "Change the ranking of a namespace",
 		Description: "Takes effect with the next query and rebuilds nothing. An absent field or 0 means the " +
 			"server's default, a negative weight means none; an empty object restores all defaults.",

@@ -18,7 +18,7 @@ type reembedInput struct{ Body reembedRequest }
 
 func (s *Server) reembedRoutes() {
 	register(s, huma.Operation{
-		OperationID: "reembed", Method: http.MethodPost, Path: "/v1/reembed", Tags: []string{"jobs"},
+		OperationID: "reembed", Method: http.MethodPost, Path: "/v1/reembed", Tags: []string{administrationGroup},
 		Summary: "Change the embedder",
 		Description: "Starts a job that embeds all texts of the data directory again. The existing vectors serve " +
 			"queries until all indexes switch over at once. 409 if the embedder is already in use, or another " +

@@ -209,7 +209,7 @@ func TestRevokedKeysEndTheirStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/v1/events", "/v1/ledger/c/stream"} {
+	for _, path := range []string{"/v1/events", "/v1/clusters/c/stream"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+path, nil)
 		if err != nil {
 			t.Fatal(err)

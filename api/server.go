@@ -140,7 +140,7 @@ func New(eng *engine.Engine, o Options) *Server {
 	}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
-	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL) // this order also logs refused requests
+	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL, checkMoved) // this order also logs refused requests
 	s.api = humaecho.New(s.echo, s.config())
 	s.api.UseMiddleware(s.admit)
 	s.routes()

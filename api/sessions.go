@@ -139,6 +139,7 @@ type (
 		Body Session
 	}
 	newSessionOutput  sessionOutput
+	noSectionOutput   struct{ SessionMade }
 	sessionPageOutput struct{ Body SessionPage }
 )
 
@@ -158,7 +159,7 @@ const sessionPath = sessionsRoot + "/{id}"
 // sessionOp describes an operation on sessions.
 func sessionOp(id, method, path, summary, about string) huma.Operation {
 	return huma.Operation{
-		OperationID: id, Method: method, Path: path, Tags: []string{"sessions"}, Summary: summary,
+		OperationID: id, Method: method, Path: path, Tags: []string{conversationsGroup}, Summary: summary,
 		Description: about, DefaultStatus: http.StatusOK,
 	}
 }
@@ -181,9 +182,10 @@ func (s *Server) sessionRoutes() {
 	register(s, sessionOp("put-session-section", http.MethodPut, memberPath("section"), "Replace a section", "Creates "+
 		"a section, or replaces its messages. Labels of removed messages go too, and so do compactions of "+
 		"changed ones."), s.putSection)
-	register(s, sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section",
-		"Removes "+
-			"a section with its messages on all branches. 404 if it does not exist."), s.deleteSection)
+	remove := sessionOp("delete-session-section", http.MethodDelete, memberPath("section"), "Remove a section",
+		"Removes a section with its messages on all branches. 404 if it does not exist.")
+	remove.DefaultStatus = http.StatusNoContent
+	register(s, remove, s.deleteSection)
 	fork := sessionOp("fork-session", http.MethodPost, verbPath(sessionsRoot, "fork"), "Fork a session", "Copies "+
 		"the messages up to a given one into a new session, with labels and compactions. Later messages of one "+
 		"session do not appear in the other. Erasing the original also erases the fork.")
@@ -248,16 +250,13 @@ func (s *Server) putSection(ctx context.Context, in *sectionInput) (*sessionOutp
 	return s.sessionAt(ctx, in.kept(), at)
 }
 
-func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*sessionOutput, error) {
+func (s *Server) deleteSection(ctx context.Context, in *noSectionInput) (*noSectionOutput, error) {
 	name, err := in.section()
 	if err != nil {
 		return nil, err
 	}
 	at, err := s.engine.Sessions().Views().Remove(ctx, in.kept(), name, in.when())
-	if err != nil {
-		return nil, err
-	}
-	return s.sessionAt(ctx, in.kept(), at)
+	return &noSectionOutput{sessionMade(at)}, err
 }
 
 func (s *Server) forkSession(ctx context.Context, in *forkInput) (*newSessionOutput, error) {

@@ -50,7 +50,7 @@ type (
 func (s *Server) sessionAssembleRoutes() {
 	register(s, huma.Operation{
 		OperationID: "assemble-session", Method: http.MethodPost, Path: verbPath(sessionsRoot,
-			"assemble"), Tags: []string{"sessions"}, Summary: "Assemble a model call of a session",
+			"assemble"), Tags: []string{conversationsGroup}, Summary: "Assemble a model call of a session",
 		Description: "Runs the session's stages (observations, compaction if due, truncation, configured ones), " +
 			"retrieves context and divides the token budget. Messages of the request follow those of the session " +
 			"and are not stored; persistent stage results are. Call it before each model call, and append the " +

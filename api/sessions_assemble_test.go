@@ -40,7 +40,7 @@ func (f *fixture) workedOn(t *testing.T, id string, turns int) {
 // assembledSession asks for a call of a session, which must be answered.
 func (f *fixture) assembledSession(t *testing.T, id, body string) (SessionAssembleAnswer, string) {
 	t.Helper()
-	got := f.call(t, "POST", "/v1/sessions/"+id+"/assemble", body)
+	got := f.call(t, "POST", "/v1/sessions/"+id+":assemble", body)
 	var a SessionAssembleAnswer
 	if err := json.Unmarshal([]byte(got.body), &a); err != nil || got.status != 200 {
 		t.Fatalf("status %d, %v: %s", got.status, err, got.body)
@@ -150,7 +150,7 @@ func TestLeftOutOfSession(t *testing.T) {
 		}
 		return left(partial, reasons, a.Hidden)
 	}
-	if got := cuts(into[CompileAnswer](t, f.call(t, "POST", "/v1/sessions/s/compile", `{}`), 200)); got != want {
+	if got := cuts(into[CompileAnswer](t, f.call(t, "POST", "/v1/sessions/s:compile", `{}`), 200)); got != want {
 		t.Errorf("compile: %s, want %s", got, want)
 	}
 	body, err := json.Marshal(map[string]any{"messages": messages})
@@ -242,7 +242,7 @@ func TestDroppedIndexes(t *testing.T) {
 func TestAssembleSessionFaults(t *testing.T) {
 	f := start(t, Options{})
 	f.workedOn(t, "s", 1)
-	if got := f.call(t, "POST", "/v1/sessions/none/assemble", `{}`); got.status != 404 {
+	if got := f.call(t, "POST", "/v1/sessions/none:assemble", `{}`); got.status != 404 {
 		t.Errorf("a session that is not there: %d %s", got.status, got.body)
 	}
 	for body, want := range map[string]string{
@@ -254,7 +254,7 @@ func TestAssembleSessionFaults(t *testing.T) {
 
 		`{"format":"openai","messages":[{"role":"user","content":5}]}`: "body.messages",
 	} {
-		p := f.call(t, "POST", "/v1/sessions/s/assemble", body).problem(t)
+		p := f.call(t, "POST", "/v1/sessions/s:assemble", body).problem(t)
 		if p.Status != 422 || len(p.Errors) == 0 || p.Errors[0].Location != want {
 			t.Errorf("%s: %+v, want a fault of %s", body, p, want)
 		}
@@ -269,17 +269,17 @@ func TestLayerDecides(t *testing.T) {
 		{"role":"user","content":"Which?"},{"role":"assistant","content":"` + long + `"},{"role":"user","content":"Why?"}]}`
 	for _, layer := range []string{"any", "compaction", "buffer"} {
 		into[Session](t, f.call(t, "POST", "/v1/sessions", fmt.Sprintf(body, layer, layer)), 201)
-		if a := into[SessionAssembleAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/assemble", `{}`), 200); string(a.Layer) != layer {
+		if a := into[SessionAssembleAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+":assemble", `{}`), 200); string(a.Layer) != layer {
 			t.Errorf("assemble says %q of %s", a.Layer, layer)
 		}
 		rules := `{"window":2000,"keep_last":1}`
 		if layer == "buffer" { // to which they mean nothing
-			if p := f.call(t, "POST", "/v1/sessions/buffer/compact", rules).problem(t); p.Status != 422 || p.Errors[0].Location != "body.window" {
+			if p := f.call(t, "POST", "/v1/sessions/buffer:compact", rules).problem(t); p.Status != 422 || p.Errors[0].Location != "body.window" {
 				t.Errorf("%+v", p)
 			}
 			rules = `{"strategy":"extractive","if_due":true}`
 		}
-		a := into[CompactAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+"/compact", rules), 200)
+		a := into[CompactAnswer](t, f.call(t, "POST", "/v1/sessions/"+layer+":compact", rules), 200)
 		if strings.Contains(a.Reason, "buffer") != (layer == "buffer") { // whose limits this is below
 			t.Errorf("%s: %+v", layer, a)
 		}

@@ -50,18 +50,18 @@ func (c *Client) PutSection(ctx context.Context, k session.Key, section string, 
 }
 
 // DeleteSection removes a section of a session.
-func (c *Client) DeleteSection(ctx context.Context, k session.Key, section string) (Session, error) {
-	return c.session(ctx, http.MethodDelete, keptAt(k)+"/sections/"+escaped(section), ofKept(k), nil)
+func (c *Client) DeleteSection(ctx context.Context, k session.Key, section string) error {
+	return c.do(ctx, http.MethodDelete, keptAt(k)+"/sections/"+escaped(section), ofKept(k), nil, nil)
 }
 
 // ForkSession creates a session from a branch of another, up to a message or its leaf.
 func (c *Client) ForkSession(ctx context.Context, k session.Key, r ForkRequest) (Session, error) {
-	return c.session(ctx, http.MethodPost, keptAt(k)+"/fork", ofKept(k), r)
+	return c.session(ctx, http.MethodPost, keptAt(k)+":fork", ofKept(k), r)
 }
 
 // NavigateSession moves the leaf of a session to a message; "" is before the first one.
 func (c *Client) NavigateSession(ctx context.Context, k session.Key, message string) (Session, error) {
-	return c.session(ctx, http.MethodPost, keptAt(k)+"/navigate", ofKept(k), navigateRequest{message})
+	return c.session(ctx, http.MethodPost, keptAt(k)+":navigate", ofKept(k), navigateRequest{message})
 }
 
 // EraseSession erases a session of a user; "" erases those of all users.

@@ -97,8 +97,13 @@ func (SessionMessage) Schema(r huma.Registry) *huma.Schema {
 
 // SessionMessages is a page of messages of a session.
 type SessionMessages struct {
-	Messages []SessionMessage `json:"messages" nullable:"false" doc:"oldest first"`
-	Before   string           `json:"before,omitempty"`
+	Messages   []SessionMessage `json:"messages" nullable:"false" doc:"oldest first"`
+	NextCursor string           `json:"next_cursor,omitempty" doc:"cursor of the page of earlier messages; absent on the last page"`
+}
+
+// sessionMessageCursor is the position before a message.
+type sessionMessageCursor struct {
+	Before string `json:"before"`
 }
 
 // MessageKey are the parameters that name a message of a session. It is exported because huma
@@ -136,7 +141,7 @@ type (
 		SessionKey
 		Section string `query:"section" maxLength:"512" doc:"only this section, on all branches; default is the branch up to leaf"`
 		Leaf    string `query:"leaf" maxLength:"512" doc:"last message of another branch"`
-		Before  string `query:"before" maxLength:"512"`
+		Cursor  string `query:"cursor" doc:"next_cursor of the previous page; it names the branch, so leaf may be left out"`
 		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"maximum number of messages, counted from the newest"`
 	}
 	sessionMessagesOutput struct{ Body SessionMessages }
@@ -324,7 +329,7 @@ func (s *Server) sessionMessages(ctx context.Context, in *sessionMessagesInput) 
 		out.Messages[i] = SessionMessage{e.Message, e.Section, a.Labels[e.Message.ID]}
 	}
 	if more {
-		out.Before = page[0].Message.ID
+		out.NextCursor = encodeCursor(sessionMessageCursor{page[0].Message.ID})
 	}
 	return &sessionMessagesOutput{out}, nil
 }
@@ -332,16 +337,17 @@ func (s *Server) sessionMessages(ctx context.Context, in *sessionMessagesInput) 
 // selectEntries returns the selected messages; a page is the end of them.
 func (s *Server) selectEntries(ctx context.Context, in *sessionMessagesInput) ([]session.Entry, error) {
 	k := in.kept()
+	c, err := decodeCursor[sessionMessageCursor](in.Cursor)
 	switch {
+	case err != nil:
+		return nil, err
 	case in.Section != "" && in.Leaf != "":
 		return nil, ragctx.Invalid("leaf", "contradicts section, which covers all branches; send one of them")
 	case in.Section != "":
-		return sectionBefore(ctx, s.engine.Sessions().Storage(), k, in)
-	case in.Leaf != "" && in.Before != "":
-		return nil, ragctx.Invalid("leaf", "contradicts before, which names a message of a branch; send one of them")
-	case in.Before != "":
-		branch, err := s.engine.Sessions().Views().BranchBefore(ctx, k, in.Before)
-		return branch, noMessageIn(err, "before")
+		return sectionBefore(ctx, s.engine.Sessions().Storage(), k, in.Section, in.Limit, c.Before)
+	case c.Before != "":
+		branch, err := s.engine.Sessions().Views().BranchBefore(ctx, k, c.Before)
+		return branch, noMessageIn(err, "cursor")
 	}
 	branch, err := s.engine.Sessions().Views().Branch(ctx, k, in.Leaf)
 	return branch, noMessageIn(err, "leaf")
@@ -355,24 +361,24 @@ func noMessageIn(err error, field string) error {
 	return err
 }
 
-// sectionBefore returns the messages of a section up to the end of a page.
-func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, in *sessionMessagesInput) ([]session.Entry,
-	error,
-) {
-	limit := in.Limit + 1 // one extra entry detects more
-	if in.Before != "" {
+// sectionBefore returns the messages of a section up to the end of a page: before a message, or the
+// newest ones, one more than limit.
+func sectionBefore(ctx context.Context, stored session.Storage, k session.Key, section string, limit int, before string,
+) ([]session.Entry, error) {
+	limit++ // one extra entry detects more
+	if before != "" {
 		limit = 0
 	}
-	q := session.Query{Messages: session.NewestMessages, Section: in.Section, Limit: limit}
+	q := session.Query{Messages: session.NewestMessages, Section: section, Limit: limit}
 	a, _, err := stored.Read(ctx, k, q)
 	if err != nil {
 		return nil, err
 	}
-	if in.Before != "" {
-		at := slices.IndexFunc(a.Entries, func(e session.Entry) bool { return e.Message.ID == in.Before })
+	if before != "" {
+		at := slices.IndexFunc(a.Entries, func(e session.Entry) bool { return e.Message.ID == before })
 		if at < 0 {
-			return nil, ragctx.Invalid("before", "the section has no message with the id %q; send before from "+
-				"the previous answer", ragctx.Clip(in.Before))
+			return nil, ragctx.Invalid("cursor", "refers to the message %q, which the section no longer has; begin again "+
+				"without a cursor", ragctx.Clip(before))
 		}
 		return a.Entries[:at], nil
 	}
@@ -437,14 +443,14 @@ func (c *Client) AppendToSession(ctx context.Context, k session.Key, r AppendReq
 }
 
 // SessionMessages returns the newest messages of a section, or if section is "" of the branch up to
-// leaf. A non-empty before limits them to earlier messages.
-func (c *Client) SessionMessages(ctx context.Context, k session.Key, section, leaf, before string,
+// leaf. The cursor of a page leads to earlier messages.
+func (c *Client) SessionMessages(ctx context.Context, k session.Key, section, leaf, cursor string,
 	limit int,
 ) (out SessionMessages, err error) {
 	q := ofKept(k)
 	set(q, "section", section)
 	set(q, "leaf", leaf)
-	set(q, "before", before)
+	set(q, "cursor", cursor)
 	if limit != 0 {
 		q.Set("limit", strconv.Itoa(limit))
 	}

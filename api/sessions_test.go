@@ -164,13 +164,19 @@ func TestSessions(t *testing.T) {
 		{"messages", "", said.Messages[2].ID, 1, "two", two},
 		{"none", "", "", 0, "", ""},
 	} {
-		page, err := c.SessionMessages(ctx, k, tc.section, tc.leaf, tc.before, tc.limit)
+		cursor := func(id string) string {
+			if id == "" {
+				return ""
+			}
+			return encodeCursor(sessionMessageCursor{id})
+		}
+		page, err := c.SessionMessages(ctx, k, tc.section, tc.leaf, cursor(tc.before), tc.limit)
 		var texts []string
 		for _, m := range page.Messages {
 			texts = append(texts, m.Content.String())
 		}
-		if got := strings.Join(texts, " "); err != nil || got != tc.want || page.Before != tc.older {
-			t.Errorf("%+v: %q before %q, %v", tc, got, page.Before, err)
+		if got := strings.Join(texts, " "); err != nil || got != tc.want || page.NextCursor != cursor(tc.older) {
+			t.Errorf("%+v: %q before %q, %v", tc, got, page.NextCursor, err)
 		}
 	}
 	list, err := c.ListSessions(ctx, "", "ann", "", 1)
@@ -208,10 +214,13 @@ func TestSectionsOfASession(t *testing.T) {
 		if page, err := c.SessionMessages(ctx, k, name, "", "", 0); err != nil || len(page.Messages) != 1 || page.Messages[0].Section != name {
 			t.Errorf("%s: %+v, %v", name, page, err)
 		}
-		if d, err := c.DeleteSection(ctx, k, name); err != nil || d.Messages != 2 {
+		if err := c.DeleteSection(ctx, k, name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if d, err := c.DescribeSession(ctx, k); err != nil || d.Messages != 2 {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
-		if _, err := c.DeleteSection(ctx, k, name); !errors.Is(err, ragctx.ErrNotFound) || where(err) != "path.section" {
+		if err := c.DeleteSection(ctx, k, name); !errors.Is(err, ragctx.ErrNotFound) || where(err) != "path.section" {
 			t.Errorf("%s again: %v", name, err)
 		}
 	}
@@ -469,22 +478,22 @@ func TestSessionFaults(t *testing.T) {
 		{"POST", at + "/messages", one + `,"section":"notes","step":{"step_id":"1"}}`, 422, "body.section"},
 		{"POST", "/v1/sessions/none/messages", one + `}`, 404, "path.id"},
 		{"GET", at + "/messages?leaf=none", "", 404, "query.leaf"},
-		{"GET", at + "/messages?before=none", "", 404, "query.before"},
-		{"GET", at + "/messages?section=messages&before=none", "", 422, "query.before"},
+		{"GET", at + "/messages?cursor=" + encodeCursor(sessionMessageCursor{"none"}), "", 404, "query.cursor"},
+		{"GET", at + "/messages?section=messages&cursor=" + encodeCursor(sessionMessageCursor{"none"}), "", 422, "query.cursor"},
 		{"GET", at + "/messages?section=messages&leaf=x", "", 422, "query.leaf"},
 		{"GET", at + "/messages/none", "", 404, "path.message_id"},
 		{"GET", at + "/messages/%00", "", 422, "path.message_id"},
 		{"PUT", at + "/messages/none/label", `{"label":"x"}`, 404, "path.message_id"},
 		{"PUT", at + "/sections/%FF", one + "}", 422, "path.section"},
 		{"DELETE", at + "/sections/none", "", 404, "path.section"},
-		{"POST", at + "/compile", `{"compiler":"gcc"}`, 422, "body.compiler"},
-		{"POST", at + "/compile", `{"leaf":"none"}`, 404, "body.leaf"},
-		{"POST", at + "/compile", `{"tokenizer":"words"}`, 422, "body.tokenizer"},
-		{"POST", at + "/compact", `{"threshold":0.01}`, 422, "body.threshold"},
-		{"POST", at + "/compact", `{"policy":"none"}`, 422, "body.policy"},
-		{"POST", at + "/navigate", `{"message_id":"none"}`, 404, "body.message_id"},
-		{"POST", at + "/navigate", `{}`, 422, "body.message_id"},
-		{"POST", at + "/fork", `{"message_id":"none"}`, 404, "body.message_id"},
+		{"POST", at + ":compile", `{"compiler":"gcc"}`, 422, "body.compiler"},
+		{"POST", at + ":compile", `{"leaf":"none"}`, 404, "body.leaf"},
+		{"POST", at + ":compile", `{"tokenizer":"words"}`, 422, "body.tokenizer"},
+		{"POST", at + ":compact", `{"threshold":0.01}`, 422, "body.threshold"},
+		{"POST", at + ":compact", `{"policy":"none"}`, 422, "body.policy"},
+		{"POST", at + ":navigate", `{"message_id":"none"}`, 404, "body.message_id"},
+		{"POST", at + ":navigate", `{}`, 422, "body.message_id"},
+		{"POST", at + ":fork", `{"message_id":"none"}`, 404, "body.message_id"},
 		{"POST", "/v1/compile", `{"messages":[{}],"sections":[]}`, 422, "body.sections"},
 		{"POST", "/v1/compile", `{"sections":[{"name":"a","messages":[]},{"name":"a","messages":[]}]}`, 422, "body.sections"},
 		{"POST", "/v1/compile", `{"sections":[{"name":"a","messages":[{"role":1}]}]}`, 422, "body.sections[0].messages[0].role"},
@@ -511,7 +520,7 @@ func TestManyBlocks(t *testing.T) {
 		return `[{"role":"user","content":"a"},{"role":"user","content":[` + content + `]}]`
 	}
 	within := `{"type":"tool_result","tool_use_id":"x","content":[` + many + `]}`
-	for _, target := range []string{"/v1/compile", "/v1/compact", "/v1/assemble", "/v1/sessions/s/assemble", "/v1/sessions/s/messages"} {
+	for _, target := range []string{"/v1/compile", "/v1/compact", "/v1/assemble", "/v1/sessions/s:assemble", "/v1/sessions/s/messages"} {
 		for body, where := range map[string]string{
 			`{"messages":` + said(many) + `}`:                                                           "body.messages[1].content",
 			`{"messages":` + said(within) + `}`:                                                         "body.messages[1].content",
@@ -584,16 +593,16 @@ func TestSessionFieldsThatMeanNothing(t *testing.T) {
 		path, body, location string
 		status               int
 	}{
-		{"messages", `{"messages":[{"content":"x"}],"step":{}}`, "body.step", 422},
-		{"messages", `{"messages":[{"content":"x"}],"step":{"tool_executions":{"a":"b"}}}`, "body.step", 422},
-		{"compile", `{"select":["messages"]}`, "body.select", 422},
-		{"compile", `{"compiler":"all_sections","select":["messages"]}`, "body.select", 422},
-		{"compile", `{"leaf":"unknown"}`, "body.leaf", 404},
-		{"assemble", `{"budget":{"window":4000},"leaf":"unknown"}`, "body.leaf", 404},
-		{"navigate", `{"message_id":"unknown"}`, "body.message_id", 404},
-		{"fork", `{"message_id":"unknown"}`, "body.message_id", 404},
+		{"/messages", `{"messages":[{"content":"x"}],"step":{}}`, "body.step", 422},
+		{"/messages", `{"messages":[{"content":"x"}],"step":{"tool_executions":{"a":"b"}}}`, "body.step", 422},
+		{":compile", `{"select":["messages"]}`, "body.select", 422},
+		{":compile", `{"compiler":"all_sections","select":["messages"]}`, "body.select", 422},
+		{":compile", `{"leaf":"unknown"}`, "body.leaf", 404},
+		{":assemble", `{"budget":{"window":4000},"leaf":"unknown"}`, "body.leaf", 404},
+		{":navigate", `{"message_id":"unknown"}`, "body.message_id", 404},
+		{":fork", `{"message_id":"unknown"}`, "body.message_id", 404},
 	} {
-		p := f.call(t, "POST", "/v1/sessions/s/"+c.path, c.body).problem(t)
+		p := f.call(t, "POST", "/v1/sessions/s"+c.path, c.body).problem(t)
 		if p.Status != c.status || len(p.Errors) != 1 || p.Errors[0].Location != c.location {
 			t.Errorf("%s %s: %d %+v", c.path, c.body, p.Status, p.Errors)
 		}
@@ -832,8 +841,8 @@ func TestTagOfASession(t *testing.T) {
 func TestImportingAgain(t *testing.T) {
 	f := start(t, Options{})
 	f.talk(t, session.Key{ID: "s"}, longTalk(4)...)
-	lines := f.call(t, "GET", "/v1/sessions/s/export", "").body + "{damaged\n"
-	const at, key = "/v1/sessions/copy/import", "Idempotency-Key: k"
+	lines := f.call(t, "GET", "/v1/sessions/s:export", "").body + "{damaged\n"
+	const at, key = "/v1/sessions/copy:import", "Idempotency-Key: k"
 	first, again := f.call(t, "POST", at, lines, asLines, key), f.call(t, "POST", at, lines, asLines, key)
 	if got := into[SessionImport](t, first, 201); got.Session.Messages != 4 || got.Failed != 1 {
 		t.Errorf("%+v", got)
@@ -872,7 +881,7 @@ func TestImportingAgain(t *testing.T) {
 	if p := f.call(t, "POST", at, lines, "Content-Type: application/json", "Idempotency-Key: free").problem(t); p.Status != 415 {
 		t.Errorf("%+v", p)
 	}
-	into[SessionImport](t, f.call(t, "POST", "/v1/sessions/free/import", lines, asLines, "Idempotency-Key: free"), 201)
+	into[SessionImport](t, f.call(t, "POST", "/v1/sessions/free:import", lines, asLines, "Idempotency-Key: free"), 201)
 }
 
 // An import with a key that is none is refused before its body is there.
@@ -880,7 +889,7 @@ func TestImportWithABadKey(t *testing.T) {
 	f := start(t, Options{})
 	body, never := io.Pipe()
 	defer never.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/v1/sessions/s/import", body)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/v1/sessions/s:import", body)
 	if err != nil {
 		t.Fatal(err)
 	}

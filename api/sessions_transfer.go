@@ -154,11 +154,11 @@ func (s *Server) importSessionOnce(c echo.Context, op *huma.Operation, next func
 
 // ExportSession writes a session as JSON lines.
 func (c *Client) ExportSession(ctx context.Context, k session.Key, w io.Writer) error {
-	return c.download(ctx, keptAt(k)+"/export", ofKept(k), "session", w)
+	return c.download(ctx, keptAt(k)+":export", ofKept(k), "session", w)
 }
 
 // ImportSession creates a session from JSON lines.
 func (c *Client) ImportSession(ctx context.Context, k session.Key, r io.Reader) (out SessionImport, err error) {
-	err = c.upload(ctx, keptAt(k)+"/import", ofKept(k), r, &out)
+	err = c.upload(ctx, keptAt(k)+":import", ofKept(k), r, &out)
 	return out, err
 }

@@ -46,7 +46,7 @@ type vectorStatusOutput struct{ Body engine.VectorStatus }
 type doctorInput struct{ Body doctorRequest }
 
 func (s *Server) adminRoutes() {
-	tags := []string{"system"}
+	tags := []string{administrationGroup}
 	register(s, huma.Operation{
 		OperationID: "snapshot", Method: http.MethodGet, Path: "/v1/snapshot", Tags: tags, Summary: "Download a snapshot",
 		Description: "Returns a consistent copy of the data directory as one file for \"ragctx restore\". Reads " +
@@ -70,7 +70,7 @@ func (s *Server) adminRoutes() {
 		return &jobOutput{j}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "vector-status", Method: http.MethodGet, Path: "/v1/doctor", Tags: tags,
+		OperationID: "vector-status", Method: http.MethodGet, Path: "/v1/indexes", Tags: tags,
 		Summary: "Get the state of the vector indexes",
 		Description: "Returns quickly available data: the sizes and search times of open vector indexes, and " +
 			"recall@10 over a sample of live queries, with its confidence interval.",
@@ -167,6 +167,6 @@ func (c *Client) CheckUp(ctx context.Context, o engine.DoctorOptions) (engine.Jo
 // VectorStatus calls [engine.Indexes.Status] on the server.
 func (c *Client) VectorStatus(ctx context.Context) (engine.VectorStatus, error) {
 	var st engine.VectorStatus
-	err := c.do(ctx, http.MethodGet, "/v1/doctor", nil, nil, &st)
+	err := c.do(ctx, http.MethodGet, "/v1/indexes", nil, nil, &st)
 	return st, err
 }

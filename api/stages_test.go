@@ -52,12 +52,12 @@ func TestRedactingStage(t *testing.T) {
 		}}, http.StatusCreated)
 		body := `{"format":"openai"}`
 		how.Store("up")
-		if got := f.call(t, http.MethodPost, "/v1/sessions/s/assemble", body); got.status != http.StatusOK || strings.Contains(got.body, secret) || !strings.Contains(got.body, "Is it [hidden]?") {
+		if got := f.call(t, http.MethodPost, "/v1/sessions/s:assemble", body); got.status != http.StatusOK || strings.Contains(got.body, secret) || !strings.Contains(got.body, "Is it [hidden]?") {
 			t.Errorf("closed %v: %d %s", closed, got.status, got.body)
 		}
 		for _, state := range []string{"down", "unusable"} {
 			how.Store(state)
-			got := f.call(t, http.MethodPost, "/v1/sessions/s/assemble", body)
+			got := f.call(t, http.MethodPost, "/v1/sessions/s:assemble", body)
 			if !closed {
 				if got.status != http.StatusOK || !strings.Contains(got.body, secret) {
 					t.Errorf("open, %s: %d %s", state, got.status, got.body)

@@ -19,7 +19,7 @@ type health struct {
 type healthOutput struct{ Body health }
 
 func (s *Server) systemRoutes() {
-	tags := []string{"system"}
+	tags := []string{administrationGroup}
 	register(s, huma.Operation{
 		OperationID: "healthz", Method: http.MethodGet, Path: "/healthz", Tags: tags, Summary: "Check that the process runs",
 		Description: "Checks nothing else; see /readyz.",

@@ -59,7 +59,7 @@ type turnOutput struct {
 
 func (s *Server) turnRoutes() {
 	register(s, huma.Operation{
-		OperationID: "complete-turn", Method: http.MethodPost, Path: "/v1/turns", Tags: []string{"memory"},
+		OperationID: "complete-turn", Method: http.MethodPost, Path: "/v1/turns", Tags: []string{coreGroup},
 		Summary: "Store a turn", DefaultStatus: http.StatusCreated,
 		Description: "Stores a turn word for word. It is durable and searchable when the server answers. An " +
 			"identical turn is 200; a different turn with the same id is 409, and so is a turn whose memory was " +

@@ -462,7 +462,7 @@ func (c *talkCheck) assembled(t *testing.T, f *fixture, id string) (sent fields,
 		if got := f.call(t, http.MethodPatch, "/v1/sessions/"+id, `{"layer":"`+layer+`"}`); got.status != http.StatusOK {
 			c.rt.Fatalf("status %d: %s", got.status, got.body)
 		}
-		target = "/v1/sessions/" + id + "/assemble"
+		target = "/v1/sessions/" + id + ":assemble"
 		sent["messages"] = append([]any{}, c.messages[at:]...)
 	}
 	got := f.call(t, http.MethodPost, target, c.body(sent))

@@ -18,28 +18,37 @@ var verbs = [...]verb{
 	{"/v1/memories", "discard", ":discard"},
 	{"/v1/turns", "undo", ":undo"},
 	{mem0Memories, "history", "/history"},
+	{"/v1/jobs", "cancel", ":cancel"},
+	{"/v1/jobs", "retry", ":retry"},
+	{keysPath, "revoke", ":revoke"},
+	{proceduresPath, "publish", ":publish"},
+	{proceduresPath, "unpublish", ":unpublish"},
+	{proceduresPath, "rollback", ":rollback"},
 	{sessionsRoot, "providers", "/providers"},
 	{sessionsRoot, "messages", "/messages"},
-	{sessionsRoot, "assemble", "/assemble"},
-	{sessionsRoot, "compile", "/compile"},
-	{sessionsRoot, "compact", "/compact"},
-	{sessionsRoot, "undo-compaction", "/undo-compaction"},
-	{sessionsRoot, "fork", "/fork"},
-	{sessionsRoot, "navigate", "/navigate"},
+	{sessionsRoot, "assemble", ":assemble"},
+	{sessionsRoot, "compile", ":compile"},
+	{sessionsRoot, "compact", ":compact"},
+	{sessionsRoot, "undo-compaction", ":undo-compaction"},
+	{sessionsRoot, "fork", ":fork"},
+	{sessionsRoot, "navigate", ":navigate"},
 	{sessionsRoot, "compactions", "/compactions"},
 	{sessionsRoot, "observations", "/observations"},
 	{sessionsRoot, "labels", "/labels"},
-	{sessionsRoot, "export", "/export"},
-	{sessionsRoot, "import", "/import"},
-	{"/v1/ledger", "messages", "/messages"},
-	{"/v1/ledger", "stream", "/stream"},
-	{"/v1/ledger", "snapshot", "/snapshot"},
-	{"/v1/ledger", "export", "/export"},
-	{"/v1/ledger", "import", "/import"},
+	{sessionsRoot, "export", ":export"},
+	{sessionsRoot, "import", ":import"},
+	{clustersPath, "messages", "/messages"},
+	{clustersPath, "stream", "/stream"},
+	{clustersPath, "state", "/state"},
+	{clustersPath, "export", ":export"},
+	{clustersPath, "import", ":import"},
 }
 
 // verbPath returns the registered path of a verb.
 func verbPath(root, name string) string { return root + `\:` + name + "/{id}" }
+
+// verbPathOf is verbPath with another name of the parameter.
+func verbPathOf(root, name, param string) string { return root + `\:` + name + "/{" + param + "}" }
 
 // published converts a registered path into the documented one.
 func published(path string) string {

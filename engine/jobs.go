@@ -19,7 +19,7 @@ type Job struct {
 	// ETASeconds is the remaining time at the pace so far; nil if unknown.
 	ETASeconds *float64 `json:"eta_seconds" doc:"estimated remaining time at the pace so far; null while unknown"`
 	// At is the file, page or document that a running job has just processed.
-	At string `json:"at,omitempty" doc:"the file, page or document that a running job has just processed"`
+	Current string `json:"current,omitempty" doc:"the file, page or document that a running job has just processed"`
 }
 
 // Done returns the completed fraction of a job, 0 to 1, and false if it is unknown.

@@ -24,7 +24,7 @@ type runningJob struct {
 
 	mu        sync.Mutex
 	job       store.Job
-	at        string // see [Job.At]
+	at        string // see [Job.Current]
 	cancelled bool   // cancelled by its owner
 	saving    sync.Mutex
 }
@@ -76,7 +76,7 @@ func (r *runningJob) snapshot() Job {
 	defer r.mu.Unlock()
 	j := Job{Job: r.job}
 	if j.State == store.JobRunning {
-		j.At = r.at
+		j.Current = r.at
 		j.ETASeconds = eta(j, r.done, time.Since(r.began))
 	}
 	return j

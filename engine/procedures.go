@@ -121,12 +121,9 @@ func (e Procedures) PutDraft(ctx context.Context, k ProcedureKey, b ragctx.Proce
 }
 
 // DeleteDraft removes the draft of a procedure, and the procedure if no version was ever published.
-// A missing draft is no error.
+// A missing draft is [ragctx.ErrNotFound].
 func (e Procedures) DeleteDraft(ctx context.Context, k ProcedureKey) error {
 	key, err := e.ownProcedureKey(ctx, k, false)
-	if isNotFound(err) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ var methods = [...]string{"get", "post", "put", "patch", "delete"}
 
 type document struct {
 	Info       struct{ Description string }
+	Tags       []struct{ Name, Description string }
 	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]schema }
 }
@@ -74,7 +75,7 @@ func Pages(openAPI []byte) (map[string][]byte, error) {
 		}
 	}
 	pages := map[string][]byte{
-		"README.md": index(doc.Info.Description, byTag),
+		"README.md": index(doc, byTag),
 		schemasPage: schemas(doc.Components.Schemas),
 	}
 	for tag, routes := range byTag {
@@ -84,15 +85,16 @@ func Pages(openAPI []byte) (map[string][]byte, error) {
 }
 
 // index returns the list of all routes.
-func index(about string, byTag map[string][]route) []byte {
+func index(doc document, byTag map[string][]route) []byte {
 	var w writer
 	w.line("# Reference of the REST API")
-	w.line("Generated from [the OpenAPI document](../rest.md) by `ragctx openapi --markdown`; do not edit. %s", about)
-	for _, tag := range slices.Sorted(maps.Keys(byTag)) {
-		w.line("## %s", tag)
+	w.line("Generated from [the OpenAPI document](../rest.md) by `ragctx openapi --markdown`; do not edit. %s", doc.Info.Description)
+	for _, tag := range doc.Tags {
+		w.line("## %s", tag.Name)
+		w.line("%s", tag.Description)
 		w.table("route", "")
-		for _, r := range byTag[tag] {
-			w.row(fmt.Sprintf("[`%s`](%s.md#%s)", r.name(), tag, anchor(r.name())), r.Summary)
+		for _, r := range byTag[tag.Name] {
+			w.row(fmt.Sprintf("[`%s`](%s.md#%s)", r.name(), tag.Name, anchor(r.name())), r.Summary)
 		}
 	}
 	w.line("[Schemas](%s) lists the objects of requests and answers.", schemasPage)

@@ -33,7 +33,7 @@ If the answer is an error, its message goes to standard error and the exit statu
 
 const apiExample = `  ragctx api GET /v1/audit -q limit=20
   ragctx api GET /v1/sessions/s-42/messages -q user_id=ada
-  ragctx api POST /v1/sessions/s-42/fork -d '{"to": "s-43"}'
+  ragctx api POST /v1/sessions/s-42:fork -d '{"to": "s-43"}'
   ragctx api POST /v1/documents:bulk --type application/x-ndjson -d @documents.ndjson`
 
 // apiFlags are the flags of the command.

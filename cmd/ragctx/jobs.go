@@ -172,8 +172,8 @@ func progressText(j engine.Job) string {
 		text += fmt.Sprintf(", %.0f chunks/s", rate(j.Chunks, took))
 	}
 	text += etaOf(j)
-	if j.At != "" {
-		text += ", " + printable(j.At)
+	if j.Current != "" {
+		text += ", " + printable(j.Current)
 	}
 	return text
 }

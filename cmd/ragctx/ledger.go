@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -154,16 +153,16 @@ func (t *tail) newest(ctx context.Context, n int, last ledger.Sequence) error {
 		return nil
 	}
 	var found []ledger.Message
-	for len(found) < n { // the server bounds its pages
-		page, err := t.c.Messages(ctx, ledger.Query{
-			Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Offset: len(found), Newest: true,
-		})
+	for len(found) < n && last > 0 { // the server bounds its pages
+		page, err := t.c.Messages(ctx, ledger.Query{Filter: t.Filter, ThroughSeq: last, Limit: n - len(found), Newest: true})
 		if err != nil {
 			return err
 		}
-		if found = append(found, page...); len(page) == 0 {
+		if len(page) == 0 {
 			break
 		}
+		found = append(found, page...)
+		last = page[len(page)-1].Sequence - 1
 	}
 	for i := range found {
 		if err := t.show(found[len(found)-1-i]); err != nil {
@@ -301,8 +300,8 @@ func listClusters(w io.Writer, all []store.ClusterInfo, asJSON bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range all {
 		last := "-"
-		if c.LastTimestamp != 0 {
-			last = localTime(time.UnixMilli(c.LastTimestamp))
+		if !c.LastTimestamp.IsZero() {
+			last = localTime(c.LastTimestamp)
 		}
 		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(c.Cluster), strconv.Itoa(c.Messages), last)
 	}

@@ -119,8 +119,8 @@ func largeBodies(t *testing.T) []largeBody {
 		{"POST", "/v1/memories", asJSON, encode(map[string]any{"content": text[:mostJSON-1000]})},
 		{"POST", "/v1/memories:import", "application/x-ndjson", encode(map[string]any{"id": "m", "content": text[:7<<20]}) + "\n"},
 		{"POST", "/mem0/v1/memories/", asJSON, encode(map[string]any{"messages": few, "user_id": "u"})},
-		{"POST", "/v1/ledger/c/messages", asJSON, encode(map[string]any{"messages": []any{map[string]any{"topic": "t", "content": map[string]any{"text": text[:mostJSON-1000]}}}})},
-		{"POST", "/v1/sessions/imported/import", "application/x-ndjson", head + strings.Repeat(encode(map[string]any{"type": "message", "role": "user", "content": text[:1<<20]})+"\n", 60)},
+		{"POST", "/v1/clusters/c/messages", asJSON, encode(map[string]any{"messages": []any{map[string]any{"topic": "t", "content": map[string]any{"text": text[:mostJSON-1000]}}}})},
+		{"POST", "/v1/sessions/imported:import", "application/x-ndjson", head + strings.Repeat(encode(map[string]any{"type": "message", "role": "user", "content": text[:1<<20]})+"\n", 60)},
 	}
 }
 

@@ -49,7 +49,7 @@ type thing struct {
 // things returns one thing of every kind that can be written, under names that nothing else has.
 func things(n string) []*thing {
 	put := func(kind string, steps ...step) *thing { return &thing{kind: kind, steps: steps} }
-	doc, mem, ses, pro, led := "/v1/documents/"+n, "/v1/memories/"+n, "/v1/sessions/"+n, "/v1/procedures/"+n, "/v1/ledger/"+n
+	doc, mem, ses, pro, led := "/v1/documents/"+n, "/v1/memories/"+n, "/v1/sessions/"+n, "/v1/procedures/"+n, "/v1/clusters/"+n
 	lead := "Zq" + n + "xw" // begins the words that are looked for
 	said := func(i int) string {
 		return fmt.Sprintf(`{"messages":[{"id":"%s-m%d","role":"user","content":"%s%d"}]}`, n, i, lead, i)
@@ -84,13 +84,13 @@ func things(n string) []*thing {
 			step{"PUT", ses + "-s/messages/" + n + "-m1/label", `{"label":"` + n + `label"}`, ses + "-s/labels", n + "label", false, ""},
 			step{"PUT", ses + "-s/sections/notes", said(2), ses + "-s/messages?section=notes", lead + "2", false, ""},
 			step{"PATCH", ses + "-s", `{"parameters":{"a":"` + n + `parameter"}}`, ses + "-s", n + "parameter", false, ""},
-			step{"POST", ses + "-s/fork", `{"to":"` + n + `-fork"}`, ses + "-fork/messages", lead + "1", false, ""},
-			step{"POST", ses + "-s/navigate", `{"message_id":"` + n + `-m0"}`, ses + "-s", `"leaf":"` + n + `-m0"`, false, ""},
+			step{"POST", ses + "-s:fork", `{"to":"` + n + `-fork"}`, ses + "-fork/messages", lead + "1", false, ""},
+			step{"POST", ses + "-s:navigate", `{"message_id":"` + n + `-m0"}`, ses + "-s", `"leaf":"` + n + `-m0"`, false, ""},
 			step{"DELETE", ses + "-s/sections/notes", "", ses + "-s", `"name":"notes"`, true, ""},
 			step{"DELETE", ses + "-s?erase=true", "", ses + "-s", n, true, lead + "1"}),
 		put("procedure",
 			step{"PUT", pro + "-p/draft", `{"trigger":"Roll back ` + n + `","steps":["` + lead + `draft"]}`, pro + "-p", lead + "draft", false, ""},
-			step{"POST", pro + "-p/publish", "", pro + "-p", `"canonical":1`, false, ""},
+			step{"POST", pro + "-p:publish", "", pro + "-p", `"canonical":1`, false, ""},
 			step{"PUT", pro + "-p/draft", `{"trigger":"Roll back ` + n + `","steps":["` + lead + `again"]}`, pro + "-p", lead + "again", false, ""},
 			step{"DELETE", pro + "-p/draft", "", pro + "-p", lead + "again", true, ""},
 			step{"POST", pro + "-p/unpublish", "", pro + "-p", `"canonical"`, true, ""},
@@ -101,7 +101,7 @@ func things(n string) []*thing {
 		put("namespace",
 			step{"POST", "/v1/namespaces", `{"name":"` + n + `-n","quotas":{"documents":7}}`, "/v1/namespaces/" + n + "-n", `"documents":7`, false, ""},
 			step{"PUT", "/v1/namespaces/" + n + "-n/quotas", `{"documents":9}`, "/v1/namespaces/" + n + "-n", `"documents":9`, false, ""},
-			step{"PUT", "/v1/ranking/documents?namespace=" + n + "-n", `{"method":"convex","vector_weight":0.4}`, "/v1/ranking/documents?namespace=" + n + "-n", "0.4", false, ""},
+			step{"PUT", "/v1/rankings/documents?namespace=" + n + "-n", `{"method":"convex","vector_weight":0.4}`, "/v1/rankings/documents?namespace=" + n + "-n", "0.4", false, ""},
 			step{"PUT", doc + "-in?namespace=" + n + "-n", `{"text":"` + lead + `within"}`, doc + "-in?namespace=" + n + "-n", lead + "within", false, ""},
 			step{"DELETE", "/v1/namespaces/" + n + "-n?erase=true", "", "/v1/namespaces/" + n + "-n", n, true, lead + "within"}),
 		put("user",
@@ -109,7 +109,7 @@ func things(n string) []*thing {
 			step{"DELETE", "/v1/users/" + n + "-user?erase=true", "", mem + "-u?user_id=" + n + "-user", lead, true, lead + "theirs"}),
 		put("key",
 			step{"POST", "/v1/keys", `{"name":"` + n + `key","role":"read"}`, "/v1/keys", n + "key", false, ""},
-			step{"DELETE", "/v1/keys/{id}", "", "/v1/keys", n + "key", false, ""}),
+			step{"POST", "/v1/keys/{id}:revoke", "", "/v1/keys", n + "key", false, ""}),
 	}
 }
 
@@ -117,7 +117,7 @@ func things(n string) []*thing {
 var unmixed = map[string]string{
 	"add-session-provider": "needs a provider of the operator's", "remove-session-provider": "the same",
 	"import-messages": "appends as append-messages does", "import-session": "makes what create-session and append make",
-	"delete-job": "needs a job that has not ended", "release-memory": "takes what was learnt from a turn out of quarantine", "discard-memory": "the same",
+	"release-memory": "takes what was learnt from a turn out of quarantine", "discard-memory": "the same",
 	"compact-session": "writes a record as an observation does", "undo-session-compaction": "needs such a record",
 	"extract-memories": "writes nothing without a turn", "remember-outcome": "writes a memory as remember does", "prune-memories": "deletes memories of others",
 	"retry-job": "needs a job that failed", "cancel-job": "needs a job that runs", "roll-back-procedure": "needs two versions",

@@ -333,7 +333,7 @@ func newProceduresDelete(env lookupEnv) *cobra.Command {
 		if erase {
 			_, err := c.Procedure(ctx, k)
 			if err == nil {
-				_, err = c.EraseProcedure(ctx, k)
+				err = c.EraseProcedure(ctx, k)
 			}
 			if err != nil {
 				return err

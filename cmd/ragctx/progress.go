@@ -43,7 +43,7 @@ func newProgress(w io.Writer, env lookupEnv, quiet bool) progress {
 
 // jobProgress converts the state of a job.
 func jobProgress(j engine.Job) engine.IngestProgress {
-	p := engine.IngestProgress{Path: j.At, Report: j.IngestReport(), Skipped: j.Counts.Skipped + j.Counts.Failed}
+	p := engine.IngestProgress{Path: j.Current, Report: j.IngestReport(), Skipped: j.Counts.Skipped + j.Counts.Failed}
 	if j.State == store.JobQueued {
 		p.Stage = "waiting for other jobs"
 	}

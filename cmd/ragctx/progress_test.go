@@ -15,7 +15,7 @@ func TestLineOfAJob(t *testing.T) {
 	var b bytes.Buffer
 	now := time.Unix(0, 0)
 	l := &lines{w: &b, now: func() time.Time { return now }, start: now, last: now}
-	j := engine.Job{Job: store.Job{State: store.JobRunning, Items: 40, Counts: store.JobCounts{Created: 9, Skipped: 1}, Chunks: 50}, At: "docs/a\x1b.md"}
+	j := engine.Job{Job: store.Job{State: store.JobRunning, Items: 40, Counts: store.JobCounts{Created: 9, Skipped: 1}, Chunks: 50}, Current: "docs/a\x1b.md"}
 	l.expect(j.Items)
 	now = now.Add(10 * time.Second)
 	l.update(jobProgress(j))

@@ -36,7 +36,7 @@ func newSessions(env lookupEnv) *cobra.Command {
   ragctx sessions compile s-42 --max-tokens 8000 --format openai
   ragctx sessions assemble s-42 --window 32000
   ragctx sessions compact s-42
-  ragctx api POST /v1/sessions/s-42/fork -d '{"to": "s-43", "message_id": "ID"}'`,
+  ragctx api POST /v1/sessions/s-42:fork -d '{"to": "s-43", "message_id": "ID"}'`,
 	}
 	group(cmd)
 	cmd.AddCommand(

@@ -20,7 +20,7 @@ user said last, and as much of the conversation as fits beside it. Unlike compil
 what is due: a compaction is stored, and 'ragctx sessions undo' takes it back.
 
 FILE, or - for standard input, has what no flag says, such as tools and messages that are
-not stored: it is the JSON of a request for /v1/sessions/{id}/assemble. What the flags say
+not stored: it is the JSON of a request for /v1/sessions/{id}:assemble. What the flags say
 wins. With --format it prints what the model is to be sent as JSON in the form of a vendor.
 Context follows the system prompt, or with --format stands where it breaks no cache.`
 
@@ -97,7 +97,7 @@ func (c *sessionCall) request(t sessionClient) (api.SessionAssembleRequest, erro
 			return r, err
 		}
 		if err := decodeStrictly(body, &r); err != nil {
-			return r, ragctx.Invalid("input", "is no request for /v1/sessions/{id}/assemble: %v", err)
+			return r, ragctx.Invalid("input", "is no request for /v1/sessions/{id}:assemble: %v", err)
 		}
 	}
 	c.apply(&r.AssembleOptions)

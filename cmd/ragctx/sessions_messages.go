@@ -121,14 +121,14 @@ func newSessionsMessages(env lookupEnv) *cobra.Command {
 
 // newest returns the newest messages. The server bounds its pages.
 func (t sessionClient) newest(ctx context.Context, section, leaf string, most int) ([]api.SessionMessage, error) {
-	all, before := []api.SessionMessage{}, ""
+	all, cursor := []api.SessionMessage{}, ""
 	for {
-		page, err := t.SessionMessages(ctx, t.key, section, leaf, before, min(most-len(all), 1000))
+		page, err := t.SessionMessages(ctx, t.key, section, leaf, cursor, min(most-len(all), 1000))
 		if err != nil {
 			return nil, err
 		}
-		all, before, leaf = append(page.Messages, all...), page.Before, ""
-		if before == "" || len(all) >= most {
+		all, cursor = append(page.Messages, all...), page.NextCursor
+		if cursor == "" || len(all) >= most {
 			return all, nil
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/budget"
@@ -96,8 +97,8 @@ type SourceReport struct {
 	ID    string `json:"id"`
 	Kind  Kind   `json:"kind"`
 	Topic string `json:"topic,omitempty"`
-	// Since is the inclusive lower bound in Unix milliseconds; 0 is no bound.
-	Since int64 `json:"since,omitempty"`
+	// Since is the inclusive lower bound; the zero time is no bound.
+	Since time.Time `json:"since,omitzero"`
 	// Stored counts all messages, InRange the messages since Since. Both are -1 if the source
 	// contributed and no explanation was requested.
 	Stored  int `json:"stored"`

@@ -20,9 +20,9 @@ func (a *assembly) source(ctx context.Context, i int) budget.Candidate {
 		name = string(src.Kind)
 	}
 	r := &a.reports[i]
-	*r = SourceReport{
-		ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic,
-		Since: src.Since.lowerBound(a.Times), Stored: -1, InRange: -1,
+	*r = SourceReport{ID: fmt.Sprintf("source:%s:%d", name, i), Kind: src.Kind, Topic: src.Topic, Stored: -1, InRange: -1}
+	if since := src.Since.lowerBound(a.Times); since != 0 {
+		r.Since = time.UnixMilli(since).UTC()
 	}
 	show := a.messages
 	if src.Kind != FromMessages {
@@ -162,7 +162,7 @@ func (a *assembly) count(ctx context.Context, q Query, src Source, r *SourceRepo
 	case r.InRange == 0 && a.After > 0:
 		r.Reason = fmt.Sprintf("%d of %s, none after sequence %d", r.Stored, of, a.After)
 	case r.InRange == 0:
-		r.Reason = fmt.Sprintf("%d of %s, none since %s", r.Stored, of, isoTime(r.Since))
+		r.Reason = fmt.Sprintf("%d of %s, none since %s", r.Stored, of, isoTime(r.Since.UnixMilli()))
 	case r.Withheld > 0:
 		r.Reason = fmt.Sprintf("%d of %s, %d of them must not be shown again", r.InRange, of, r.Withheld)
 	default:

@@ -67,10 +67,9 @@ func (s Since) check(at, topic string) error {
 // Times are the values of the words of [Since] in Unix milliseconds. 0 is unknown: an unknown
 // cluster start is no bound, the others then default to the cluster's start.
 type Times struct {
-	ClusterStart int64 `json:"cluster_start,omitempty"`
-	LastTaskEnd  int64 `json:"last_task_end,omitempty"`
+	ClusterStart, LastTaskEnd int64
 	// LastAgentStart is the agent's previous start, not the start that the context is for.
-	LastAgentStart int64 `json:"last_agent_start,omitempty"`
+	LastAgentStart int64
 }
 
 // lowerBound returns the inclusive lower bound in Unix milliseconds; 0 is no bound.

@@ -214,7 +214,7 @@ type ProcedureWriter interface {
 	// versions stay unchanged.
 	PutProcedureDraft(ctx context.Context, k ProcedureKey, b ragctx.ProcedureBody) (ragctx.Procedure, error)
 	// DeleteProcedureDraft removes the draft of a procedure, and the procedure if no version was ever
-	// published. A missing draft is no error.
+	// published. A missing draft is [ragctx.ErrNotFound].
 	DeleteProcedureDraft(ctx context.Context, k ProcedureKey) error
 	// PublishProcedure turns the draft into an immutable version and makes it canonical.
 	PublishProcedure(ctx context.Context, k ProcedureKey) (ragctx.Procedure, error)

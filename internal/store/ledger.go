@@ -1,6 +1,10 @@
 package store
 
-import "github.com/ragctx/ragctx/internal/ledger"
+import (
+	"time"
+
+	"github.com/ragctx/ragctx/internal/ledger"
+)
 
 // LedgerCounts counts events since the log was opened.
 type LedgerCounts struct {
@@ -14,12 +18,12 @@ type LedgerCounts struct {
 
 // ClusterInfo describes a cluster without its messages.
 type ClusterInfo struct {
-	Cluster  string `json:"cluster"`
-	Created  int64  `json:"created" doc:"Unix time in milliseconds"`
-	Messages int    `json:"messages"`
-	// The first and the last message; 0 for an empty cluster.
+	Cluster  string    `json:"cluster"`
+	Created  time.Time `json:"created" doc:"time of the first message ever"`
+	Messages int       `json:"messages"`
+	// The first and the last message; zero for an empty cluster.
 	FirstSequence  ledger.Sequence `json:"first_sequence"`
 	LastSequence   ledger.Sequence `json:"last_sequence"`
-	FirstTimestamp int64           `json:"first_timestamp"`
-	LastTimestamp  int64           `json:"last_timestamp"`
+	FirstTimestamp time.Time       `json:"first_timestamp,omitzero"`
+	LastTimestamp  time.Time       `json:"last_timestamp,omitzero"`
 }

@@ -35,7 +35,7 @@ class Rest(Peer):
             made += job["chunks"]
         if made != data.info["chunks"]:
             raise RuntimeError(f"ragctx made {made} chunks, the others are given {data.info['chunks']}")
-        while any(i["waiting"] for i in self.ask("GET", "/v1/doctor")["indexes"]):
+        while any(i["waiting"] for i in self.ask("GET", "/v1/indexes")["indexes"]):
             time.sleep(0.02)
 
     def open(self, store):

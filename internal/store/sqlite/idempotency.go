@@ -116,7 +116,7 @@ func deleteResponses(ctx context.Context, tx *sql.Tx, namespace string, sc erasu
 // root loses responses needlessly; a wrong one would keep erased data.
 func unaffectedRoutes(sc erasureScope) []string {
 	const documents, memories, turns, procedures, ledgers, mem0 = "/v1/documents", "/v1/memories", "/v1/turns",
-		"/v1/procedures", "/v1/ledger", "/mem0"
+		"/v1/procedures", "/v1/clusters", "/mem0"
 	switch {
 	case sc.Whole != "":
 		return nil

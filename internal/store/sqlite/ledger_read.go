@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
@@ -196,8 +197,9 @@ func (l *Ledger) clusters(ctx context.Context, where string, args ...any) ([]sto
 		}
 		return scan(rows, func() error {
 			var c store.ClusterInfo
-			var first, last int64
-			err := rows.Scan(&c.Cluster, &c.Created, &c.Messages, &first, &last, &c.FirstTimestamp, &c.LastTimestamp)
+			var first, last, created, firstAt, lastAt int64
+			err := rows.Scan(&c.Cluster, &created, &c.Messages, &first, &last, &firstAt, &lastAt)
+			c.Created, c.FirstTimestamp, c.LastTimestamp = fromMillis(created), fromMillis(firstAt), fromMillis(lastAt)
 			c.FirstSequence, c.LastSequence = ledger.Sequence(first), ledger.Sequence(last) //nolint:gosec // row ids are positive
 			found = append(found, c)
 			return err
@@ -207,6 +209,14 @@ func (l *Ledger) clusters(ctx context.Context, where string, args ...any) ([]sto
 		return nil, failed("read ledgers", err)
 	}
 	return found, nil
+}
+
+// fromMillis returns a time of the ledger; 0 is the zero time.
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
 
 // Clusters returns at most limit clusters of a namespace, by name, after the given name.

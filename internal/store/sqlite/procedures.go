@@ -152,11 +152,11 @@ func (s *Store) PutProcedureDraft(ctx context.Context, k store.ProcedureKey, b r
 func (s *Store) DeleteProcedureDraft(ctx context.Context, k store.ProcedureKey) error {
 	err := s.writeFreeing(ctx, k.Namespace, high, func(ctx context.Context, tx *sql.Tx) error {
 		p := &procedure{Store: s, tx: tx, key: k, now: s.now().UnixMicro()}
-		if err := p.find(ctx); err != nil || !p.draft.Valid {
-			if errors.Is(err, ragctx.ErrNotFound) {
-				return nil
-			}
+		if err := p.find(ctx); err != nil {
 			return err
+		}
+		if !p.draft.Valid {
+			return fmt.Errorf("draft of procedure %q: %w", k.Name, ragctx.ErrNotFound)
 		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM procedure_bodies WHERE id = ?`, p.draft); err != nil {
 			return err

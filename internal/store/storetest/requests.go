@@ -68,7 +68,7 @@ func testErasingDeletesResponses(t *testing.T, open Opener) {
 		"PUT /v1/documents/{id}", `POST /v1/documents\:bulk`, "POST /v1/memories", "PATCH /v1/memories/{id}",
 		"POST /v1/turns",
 		"PUT /v1/procedures/{name}/draft",
-		"POST /v1/ledger/{cluster}/messages", "POST /mem0/v1/memories/", "POST /v1/jobs", "PUT /v1/documentsandmore",
+		"POST /v1/clusters/{cluster}/messages", "POST /mem0/v1/memories/", "POST /v1/jobs", "PUT /v1/documentsandmore",
 	}
 	for name, tt := range map[string]struct {
 		erase func(f *world) error

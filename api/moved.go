@@ -1,0 +1,76 @@
+package api
+
+import (
+	"cmp"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/ragctx/ragctx"
+)
+
+// move is an earlier spelling of a route. An empty method means every method. A path with a
+// parameter has its text around {}; the new path takes the value of the parameter.
+type move struct{ method, old, newMethod, path string }
+
+// moves are in order of precedence.
+var moves = [...]move{
+	{"", "/v1/ledger", "", clustersPath},
+	{"", "/v1/ledger/{}/snapshot", "", clustersPath + "/{}/state"},
+	{"", "/v1/ledger/{}/export", "", clustersPath + "/{}:export"},
+	{"", "/v1/ledger/{}/import", "", clustersPath + "/{}:import"},
+	{"", "/v1/ledger/{}", "", clustersPath + "/{}"},
+	{"", "/v1/ranking/{}", "", "/v1/rankings/{}"},
+	{"GET", "/v1/doctor", "", "/v1/indexes"},
+	{"POST", "/v1/memories/search", "", "/v1/memories:search"},
+	{"POST", "/v1/memories/{}/tags", "PATCH", "/v1/memories/{}/tags"},
+	{"POST", "/v1/jobs/{}/cancel", "", "/v1/jobs/{}:cancel"},
+	{"POST", "/v1/jobs/{}/retry", "", "/v1/jobs/{}:retry"},
+	{"DELETE", "/v1/jobs/{}", "POST", "/v1/jobs/{}:cancel"},
+	{"DELETE", keysPath + "/{}", "POST", keysPath + "/{}:revoke"},
+	{"POST", proceduresPath + "/{}/publish", "", proceduresPath + "/{}:publish"},
+	{"POST", proceduresPath + "/{}/unpublish", "", proceduresPath + "/{}:unpublish"},
+	{"POST", proceduresPath + "/{}/rollback", "", proceduresPath + "/{}:rollback"},
+	{"POST", sessionsRoot + "/{}/assemble", "", sessionsRoot + "/{}:assemble"},
+	{"POST", sessionsRoot + "/{}/compile", "", sessionsRoot + "/{}:compile"},
+	{"POST", sessionsRoot + "/{}/compact", "", sessionsRoot + "/{}:compact"},
+	{"POST", sessionsRoot + "/{}/undo-compaction", "", sessionsRoot + "/{}:undo-compaction"},
+	{"POST", sessionsRoot + "/{}/fork", "", sessionsRoot + "/{}:fork"},
+	{"POST", sessionsRoot + "/{}/navigate", "", sessionsRoot + "/{}:navigate"},
+	{"GET", sessionsRoot + "/{}/export", "", sessionsRoot + "/{}:export"},
+	{"POST", sessionsRoot + "/{}/import", "", sessionsRoot + "/{}:import"},
+}
+
+// apply returns the new route of a request, or "".
+func (m move) apply(method, path string) string {
+	before, after, has := strings.Cut(m.old, "{}")
+	value, below := strings.CutPrefix(path, before)
+	value, ends := strings.CutSuffix(value, after)
+	if m.method != "" && m.method != method || !below || !ends || has != (value != "") {
+		return ""
+	}
+	return cmp.Or(m.newMethod, method) + " " + strings.ReplaceAll(m.path, "{}", ragctx.Clip(value))
+}
+
+// checkMoved answers a request of an earlier spelling of a route with the new one. Like [routedPath],
+// it reads the path as sent: an id that ends like an earlier spelling is sent with the slash as %2F.
+func checkMoved(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		r := c.Request()
+		sent, _, _ := strings.Cut(r.RequestURI, "?")
+		for _, m := range moves {
+			if now := m.apply(r.Method, sent); now != "" {
+				return newProblem(http.StatusNotFound, "not_found", "this route is now "+now+"; see /openapi.json")
+			}
+		}
+		return next(c)
+	}
+}
+
+// movedParameters maps earlier query parameters of an operation to the present ones.
+var movedParameters = map[string]map[string]string{
+	"query-messages":        {"offset": "cursor"},
+	"list-session-messages": {"before": "cursor"},
+	"stream-events":         {"after": "after_seq"},
+}
