@@ -26,7 +26,7 @@ type Shown struct {
 
 // Append adds messages to the conversation, which is made for the first one.
 func (s *Session) Append(ctx context.Context, messages ...json.RawMessage) error {
-	return s.do(ctx, "messages", map[string]any{"create": true, "format": s.Format, "messages": messages}, &struct{}{})
+	return s.do(ctx, "/messages", map[string]any{"create": true, "format": s.Format, "messages": messages}, &struct{}{})
 }
 
 // Assemble returns what a model is to be shown: of the conversation what fits, compacted
@@ -38,7 +38,7 @@ func (s *Session) Assemble(ctx context.Context, system string, r Request, window
 		phase = "synthesis"
 	}
 	var out Shown
-	err := s.do(ctx, "assemble", map[string]any{
+	err := s.do(ctx, ":assemble", map[string]any{
 		"format": s.Format, "system_prompt": system, "tools": r.Tools, "phase": phase, "used_tokens": used,
 		"budget": map[string]int{"window": window, "reserve_output": r.Answer},
 	}, &out)
@@ -51,9 +51,9 @@ func (s *Session) Complete(ctx context.Context, prompt, response string) error {
 	return s.send(ctx, "/v1/turns", turn, &struct{}{})
 }
 
-// do asks for something of the session.
+// do posts below the path of the session.
 func (s *Session) do(ctx context.Context, what string, body, answer any) error {
-	path := "/v1/sessions/" + url.PathEscape(s.ID) + "/" + what
+	path := "/v1/sessions/" + url.PathEscape(s.ID) + what
 	if s.User != "" {
 		path += "?user_id=" + url.QueryEscape(s.User)
 	}
