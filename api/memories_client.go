@@ -129,7 +129,7 @@ func (c *Client) ReviseMemory(ctx context.Context, namespace, id string, by engi
 ) (ragctx.Memory, store.Status, error) {
 	var put memoryPut
 	if len(p.AddTags)+len(p.RemoveTags) > 0 {
-		err := c.one(ctx, http.MethodPost, memoriesPath, namespace, id, "/tags", by, tagsRequest{p.AddTags, p.RemoveTags}, &put)
+		err := c.one(ctx, http.MethodPatch, memoriesPath, namespace, id, "/tags", by, tagsRequest{p.AddTags, p.RemoveTags}, &put)
 		p.AddTags, p.RemoveTags = nil, nil
 		if err != nil || p.IsZero() {
 			return put.Memory, put.Status, err
