@@ -15,19 +15,18 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-const apiHelp = `Api sends a request to the REST API and prints the answer. It does what has no command
-of its own: branches, labels and sections of sessions, their providers, the audit log.
-If no server has the data directory, this command answers the request itself.
+const apiHelp = `Api sends a request to the REST API and prints the answer. Use it for requests without a
+command, such as branches, labels and sections of sessions, their providers, and the audit
+log. If no server has the data directory open, the command answers the request itself.
 
-PATH is that of a route, such as /v1/sessions; 'ragctx openapi' prints all of them with
-their parameters. The body of --body is JSON, unless --type says otherwise: the text
-itself, @FILE for a file, - for standard input.
+PATH is the path of a route, such as /v1/sessions. 'ragctx openapi' prints all routes with
+their parameters. The body of --body is the text itself, @FILE for a file, or - for standard
+input. It is JSON unless --type names another media type.
 
-A namespace is part of the request, as the path, a parameter or the body has it.
---namespace is sent as the parameter namespace; that of the settings is not.
+--namespace is sent as the parameter namespace. The namespace of the settings is not sent.
 
-Without a server, a job that a request begins waits for 'ragctx jobs watch' or the next
-'ragctx serve', unless the request has the parameter wait.
+Without a server, a job of the request waits for 'ragctx jobs watch' or the next 'ragctx
+serve', unless the request has the parameter wait.
 
 If the answer is an error, its message goes to standard error and the exit status is 1.`
 

@@ -17,19 +17,18 @@ import (
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
-const assembleHelp = `Assemble puts a model call together: context for what the user said last, and as much
-of the conversation as fits beside it. It reads JSON from FILE or standard input, in one
-of three forms, and prints what the model is to be sent in the same form:
+const assembleHelp = `Assemble builds a model call: context for the user's last message, and as many messages of
+the conversation as fit. It reads JSON from FILE or standard input in one of three forms,
+and prints the call in the same form:
 
   a request for /v1/assemble   its system_prompt and messages; with "placement": "blocks"
-                               the blocks as well, which are yours to place then
+                               also the blocks, which you place yourself
   a list of messages           a list, the system prompt first
   a request for a chat API     the request with other messages, in the form of OpenAI,
-                               Anthropic ("system" beside "messages") or Gemini
-                               ("contents"); its tools and the tokens of its answer count
+                               Anthropic ("system", "messages") or Gemini ("contents");
+                               its tools and the tokens of its answer count
 
-Context follows the system prompt. What the flags say wins over what the file says.
-Nothing is stored.`
+Context follows the system prompt. Flags win over the file. Nothing is stored.`
 
 const assembleExample = `  ragctx assemble request.json
   ragctx assemble request.json --window 8000 --report
@@ -50,19 +49,19 @@ type callFlags struct {
 }
 
 func (f *callFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.query, "query", "", "what context is looked for (default what the user said last)")
-	choiceVar(flags, &f.phase, "phase", "", phases, "loop, or synthesis, whose call has no tools (default loop)")
+	flags.StringVar(&f.query, "query", "", "text that is searched (default the user's last message)")
+	choiceVar(flags, &f.phase, "phase", "", phases, "loop, or synthesis for a call without tools (default loop)")
 	countVar(flags, &f.window, "window", 0, 1, ragctx.MaxTokensLimit,
 		fmt.Sprintf("tokens of the model's window (default %d)", assemble.DefaultWindow))
 	countVar(flags, &f.reserve, "reserve-output", 0, -1, ragctx.MaxTokensLimit,
-		fmt.Sprintf("of these for what the model answers; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
+		fmt.Sprintf("tokens of the window for the answer; -1 is none (default %d, a quarter at most)", assemble.DefaultReserve))
 	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
-		fmt.Sprintf("most tokens of the context (default %d)", ragctx.DefaultMaxTokens))
+		fmt.Sprintf("largest number of tokens of the context (default %d)", ragctx.DefaultMaxTokens))
 	agentFlag(flags, &f.agent)
 	tokenizerFlag(flags, &f.tokenizer)
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
-	flags.BoolVar(&f.report, "report", false, "print where the tokens went, what was found and what was left out, instead")
+	flags.BoolVar(&f.report, "report", false, "print a report on the tokens, the items and the messages left out instead")
 	jsonFlag(flags, &f.json)
 }
 
@@ -102,7 +101,7 @@ func newAssemble(env lookupEnv) *cobra.Command {
 	var f assembleFlags
 	cmd := &cobra.Command{
 		Use:     "assemble [FILE]",
-		Short:   "Put a model call together within a budget",
+		Short:   "Build a model call within a token budget",
 		Long:    assembleHelp,
 		Example: assembleExample,
 		Args:    atMost(1, "one FILE"),

@@ -42,27 +42,24 @@ type benchFlags struct {
 	json string
 }
 
-const benchHelp = `Bench measures how long answers take on your own data, or with --generate on made
-up documents in a directory that is removed afterwards. Every latency counts:
-percentiles are exact.
+const benchHelp = `Bench measures latencies on your own data, or with --generate on generated documents in a
+directory that is removed afterwards. Percentiles are exact, because every latency counts.
 
-Clients ask a server for context over HTTP, each waiting for its answer before it
-asks again (a closed loop); --clients 1,2,4 is three loads. With --rate questions
-come by a schedule whether or not earlier ones were answered (an open loop), and a
-latency counts from when the question was due. --ingest measures each load again
-while documents are written. Each load is run --repeat times, the loads in turns.
+Clients ask a server for context over HTTP. Each waits for its answer before its next
+request (a closed loop); --clients 1,2,4 is three loads. With --rate, requests follow a
+schedule (an open loop), and a latency counts from the time at which the request was due.
+--ingest measures each load again while documents are written. Each load is run --repeat
+times, the loads in turns.
 
-Every question is searched for: it is asked at a time of its own, so that no answer
-comes from the answer cache. The first load is measured again with questions that are
-repeated as they are, and the report says how many answers came from the cache.
+Each query has a time of its own, so no answer comes from the answer cache. The first load
+is measured again with repeated queries, and the report counts the answers of the cache.
 
-If a server has the data directory open, or --server names one, that is what is
-measured. Otherwise one is started in this process for the run; it is asked over
-HTTP too, but then clients and server share the processors.
+Bench measures the server that has the data directory open or that --server names. Otherwise
+it starts one in this process, where clients and server share the processors.
 
-Queries come from a file, one per line or as JSON lines with a field "text".
-Without a file they are drawn from the documents' own titles and sentences, which
-are easier to answer than real questions; the report says so.`
+Queries come from a file, one per line or as JSON lines with a field "text". Without a file
+they are titles and sentences of the documents, which are easier than real questions; the
+report says so.`
 
 const benchExample = `  ragctx bench --clients 1,2,4
   ragctx bench --generate 20000 --rate 50,100 --ingest 10

@@ -284,3 +284,31 @@ func cmpErr(err error, d fs.DirEntry) error {
 	}
 	return err
 }
+
+// riddles are turns of phrase that leave the subject of a sentence unnamed.
+var riddles = regexp.MustCompile(`(?i)(?:^|[.;:,(] )(?:what|whoever|whatever)\b|\bis told\b|\btold\b|\b(?:no|some)body\b|\bfor good\b|\bgo(?:es)? on\b|\bbeside\b`)
+
+// maxHelpWords is the largest number of words in a sentence of a help.
+const maxHelpWords = 30
+
+// TestHelpIsPlain: the texts of the help have short sentences that name their subjects.
+func TestHelpIsPlain(t *testing.T) {
+	ends := regexp.MustCompile(`[.!?:]["')]*\s+|\n\s*\n|\n  `)
+	eachCommand(func(cmd *cobra.Command) {
+		if cmd.HasParent() && cmd.Parent().Name() == "completion" {
+			return // cobra's texts
+		}
+		texts := []string{cmd.Short, cmd.Long}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { texts = append(texts, f.Usage) })
+		for _, text := range texts {
+			if odd := riddles.FindString(text); odd != "" {
+				t.Errorf("%s: %q in %q; name the subject", cmd.CommandPath(), odd, text)
+			}
+			for _, s := range ends.Split(text, -1) {
+				if n := len(strings.Fields(s)); n > maxHelpWords {
+					t.Errorf("%s: a sentence of %d words, more than %d: %s", cmd.CommandPath(), n, maxHelpWords, s)
+				}
+			}
+		}
+	})
+}

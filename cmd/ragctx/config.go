@@ -8,13 +8,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-const configHelp = `Config shows every setting, its value and where the value comes from. Flags win
-over the environment, the environment over the settings file, the file over the
-defaults.
+const configHelp = `Config shows every setting, its value and the origin of the value. Flags win over the
+environment, the environment over the settings file, the file over the defaults.
 
-The settings file is a JSON object. What has several values may be a list: allow_hosts,
-allow_server_hosts, allow_origins and snapshot_sections of strings, serve_docs of
-paths, URLs and sources, and providers of providers:
+The settings file is a JSON object. A setting with several values may be a list.
+allow_hosts, allow_server_hosts, allow_origins and snapshot_sections are lists of strings.
+serve_docs is a list of paths, URLs and sources, and providers a list of providers:
 
   {"data": "/srv/ragctx", "namespace": "team", "log_level": "warn", "rate_limit": 20}`
 
@@ -22,7 +21,7 @@ func newConfig(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "config",
-		Short: "Show the settings and where they come from",
+		Short: "Show the settings and their origin",
 		Long:  configHelp,
 		Example: `  ragctx config
   ragctx config --json
@@ -39,7 +38,7 @@ func newConfig(env lookupEnv) *cobra.Command {
 func newConfigPath(env lookupEnv) *cobra.Command {
 	return &cobra.Command{
 		Use:     "path",
-		Short:   "Print where the settings file is, or would be",
+		Short:   "Print the path of the settings file",
 		Example: "  ${EDITOR:-vi} \"$(ragctx config path)\"",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {

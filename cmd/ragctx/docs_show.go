@@ -22,11 +22,10 @@ type showFlags struct {
 	at                 int // number of a chunk; -1 is none
 }
 
-const showHelp = `Show prints what a model can see of a document: its title and source, the abstract, the
-outline, and with --chunks each chunk under the id by which answers cite it, with its
-headings, page, lines and tokens. The id of such a citation (ID@VERSION#CHUNK) shows that
-chunk and its two neighbours. --text prints the text alone. ID@VERSION is an earlier
-version.`
+const showHelp = `Show prints a document as a model can see it: title, source, abstract and outline. --chunks
+adds each chunk under the id by which answers cite it, with headings, page, lines and
+tokens. The id of such a citation (ID@VERSION#CHUNK) shows that chunk and its two
+neighbours. --text prints the text alone. ID@VERSION is an earlier version.`
 
 func newDocsShow(env lookupEnv) *cobra.Command {
 	f := showFlags{at: -1}

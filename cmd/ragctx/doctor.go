@@ -16,21 +16,19 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-const doctorHelp = `Doctor reads the whole database, checks it against itself, and compares every
-index with it: the catalog and the vectors unit by unit, the keyword index by
-its number of units and by looking for a sample of them. Nothing is changed.
+const doctorHelp = `Doctor reads the whole database, checks it, and compares every index with it. It compares
+all chunks of the catalog and of the vectors. Of the keyword index it compares the number of
+chunks, and searches for a sample of them. It changes nothing.
 
-It also searches each vector index for some of its own vectors, twice, and says how
-many of the ten nearest the normal search finds of those that the exact one does, for
---recall-time in all. If a server has the directory, it says the same of a sample of
-the questions that were asked since it opened the index.
+It also measures the recall of each vector index. It searches for some of the index's own
+vectors, once normally and once exactly, for --recall-time in total. If a server has the
+directory open, it reports the recall of a sample of that server's queries, too. The report
+includes the problems of 'ragctx status'.
 
-What 'ragctx status' finds not to work is told as well.
+With --repair, every index that differs is deleted and built again in the background. The
+database is never changed; restore a snapshot to repair it.
 
-With --repair every index that differs is thrown away and made again in the
-background. The database is never changed: what repairs that is a snapshot.
-
-The exit status is 1 if something is wrong that was not repaired.`
+The exit status is 1 if a problem is left.`
 
 func newDoctor(env lookupEnv) *cobra.Command {
 	var repair, asJSON bool

@@ -28,22 +28,21 @@ type evalFlags struct {
 	json           bool
 }
 
-const evalHelp = `Eval measures how well things are found, on collections with human judgements.
+const evalHelp = `Eval measures relevance on collections with human judgements.
 
-For this command --data is the directory of the collections, not ragctx's data
-directory, and RAGCTX_DATA is not read. It (or RAGCTX_EVAL_DATA) holds one directory
-per set, in the layout of BEIR: corpus.jsonl, queries.jsonl, qrels.tsv and, where there
-are categories, groups.tsv. Each set is ingested into a data directory of its own
-below --out, which later runs use again; then every question is asked by one
-client. Run files, report.json and what was found stay in --out.
+For this command --data is the directory of the collections, not ragctx's data directory,
+and RAGCTX_DATA is not read. It (or RAGCTX_EVAL_DATA) holds one directory per set, in the
+layout of BEIR: corpus.jsonl, queries.jsonl, qrels.tsv and, for sets with categories,
+groups.tsv. Each set is ingested into a data directory below --out, which later runs use
+again. Then one client sends every query. Run files, report.json and the results stay in
+--out.
 
-With --compare, eval asks nothing: it compares the run files of two such
-directories, question by question, and marks differences that are unlikely to be
-chance (paired bootstrap over at least 10 questions, p < .05).
+With --compare, eval sends no queries. It compares the run files of two such directories,
+query by query. It marks differences that are unlikely to be chance (paired bootstrap over
+at least 10 queries, p < .05).
 
-With --ablate, eval asks every question once more for each feature that can be
-switched off or on while searching, and writes a page in Markdown that says what each is worth
-on each set.`
+With --ablate, eval sends every query once more for each feature of the search that can be
+switched. It writes a page in Markdown with the worth of each feature on each set.`
 
 const evalExample = `  ragctx eval --data ./collections --out ./before
   ragctx eval --data ./collections --out ./after --sets scifact,cosqa --modes keyword
@@ -56,7 +55,7 @@ func newEval(env lookupEnv) *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
 		Use:     "eval",
-		Short:   "Measure how well things are found, on judged collections",
+		Short:   "Measure relevance on judged collections",
 		Long:    evalHelp,
 		Example: evalExample,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runEval(cmd, env, f, args) },
@@ -69,9 +68,9 @@ func newEval(env lookupEnv) *cobra.Command {
 	flags.StringSliceVar(&f.modes, "modes", nil, "modes of search: "+strings.Join(eval.Modes(), ", ")+" (default all)")
 	flags.StringVar(&f.via, "via", eval.ViaAuto,
 		"how entries are ingested: docs, turns, nameless (turns without names and roles), or auto by whether they belong to sessions")
-	flags.BoolVar(&f.fresh, "fresh", false, "ingest again what is there")
+	flags.BoolVar(&f.fresh, "fresh", false, "ingest existing sets again")
 	flags.BoolVar(&f.compare, "compare", false, "compare the results in two directories")
-	flags.BoolVar(&f.ablate, "ablate", false, "measure what each feature of ranking is worth")
+	flags.BoolVar(&f.ablate, "ablate", false, "measure the worth of each feature of ranking")
 	jsonFlag(cmd.Flags(), &f.json)
 	return cmd
 }

@@ -19,13 +19,12 @@ import (
 	"github.com/ragctx/ragctx/internal/text/sentence"
 )
 
-const eventsHelp = `Events prints what happens in a server as it happens, until it is interrupted: which
-contexts were resolved, which memories stored, found, shown and cleared, what could not
-be saved. It takes up again where it was when the server has been away; what it missed
-by then is named in an event of its own, events_lost.
+const eventsHelp = `Events prints the events of a server as they happen, until it is interrupted: contexts that
+were resolved, memories that were stored, found, shown and cleared, and failed writes. After
+a connection is lost, it continues at the same place. The event events_lost names events
+that the server no longer has.
 
-It needs a server: nobody else can do anything while a command has the data directory
-open. Without --namespace it shows all namespaces.`
+The command needs a server. Without --namespace it shows all namespaces.`
 
 func newEvents(env lookupEnv) *cobra.Command {
 	var types []string
@@ -34,7 +33,7 @@ func newEvents(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "events",
-		Short: "Show what happens in a server",
+		Short: "Show the events of a server",
 		Long:  eventsHelp,
 		Example: `  ragctx events
   ragctx events --type memory_stored --type memory_recalled --namespace team
@@ -43,7 +42,7 @@ func newEvents(env lookupEnv) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				if c.local != nil {
-					return errors.New("events are told by a server, and none has the data directory; start one with 'ragctx serve'")
+					return errors.New("no server has the data directory open; start one with 'ragctx serve', which has events")
 				}
 				f := events.Filter{Session: session}
 				if s.origin["namespace"] != fromDefault {
@@ -80,7 +79,7 @@ func newEvents(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&types, "type", nil, "only events of this type; may be repeated")
 	flags.StringVar(&session, "session", "", "only events of this session")
-	flags.StringVar(&after, "after", "", "begin after this sequence, with what the server keeps; default is now")
+	flags.StringVar(&after, "after", "", "begin after this sequence, with the events that the server keeps; default is now")
 	limitFlag(flags, &most, 0, 1, noLimit)
 	linesFlag(cmd.Flags(), &asJSON)
 	return cmd

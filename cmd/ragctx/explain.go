@@ -13,11 +13,10 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-const whyHelp = `Explain runs a query like 'ragctx query', with the same conditions, and checks each step
-that can keep items out of the answer: whether the namespace exists and has contents, how
-many memories are in scope, what each index finds alone, what the query would find without
-each of its conditions, and what the budget dropped. A line that begins with NO names a
-problem and a remedy; an empty answer has at least one.
+const whyHelp = `Explain runs a query like 'ragctx query', with the same conditions. It checks each step that
+can keep items out of the answer: namespace, scope, each index alone, the query without each
+of its conditions, and the budget. A line that begins with NO names a problem and a remedy;
+an empty answer has at least one.
 
 The exit status is 0 in every case. --json prints the answer of the REST API.
 
@@ -28,7 +27,7 @@ func newExplain(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain TEXT",
-		Short: "Say why an answer is empty",
+		Short: "Explain why an answer is empty",
 		Long:  whyHelp,
 		Example: `  ragctx explain "how do I roll back a release?"
   ragctx explain "what did we decide?" --user ada --in-session s-1`,

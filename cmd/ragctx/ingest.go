@@ -38,7 +38,7 @@ const ingestHelp = `Ingest reads files, folders and web pages into the data dire
 server that has it open. Files that did not change cost next to nothing. Documents whose
 files are gone from a folder are deleted, unless the folder has no files at all.
 
-Folders are read with their subfolders. Hidden files and those of .gitignore are left out.
+Folders are read with their subfolders. Hidden files and files that .gitignore names are left out.
 Ingest reads markup, text, source code, records, PDF and Office files, web pages, mails, and
 archives of these; --include names other files. A file that cannot be read is skipped and
 listed with the reason. The exit status is 1 if the command line names the file itself, or if
@@ -97,9 +97,9 @@ func newIngest(env lookupEnv) *cobra.Command {
 	flags.BoolVar(&f.ignoreRobots, "ignore-robots", false, "fetch pages that robots.txt forbids, too")
 	dryRunFlag(flags, &f.dry)
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag of every document; may be repeated")
-	flags.BoolVar(&f.reread, "reread", false, "read files again whose size and time have not changed")
+	flags.BoolVar(&f.reread, "reread", false, "read unchanged files again")
 	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "delete the documents of a folder that has no files any more")
-	flags.BoolVar(&f.watch, "watch", false, "go on: ingest what changes, until interrupted")
+	flags.BoolVar(&f.watch, "watch", false, "continue with changed files until interrupted")
 	jsonFlag(cmd.Flags(), &f.json)
 	quietFlag(flags, &f.quiet)
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "list every skipped file")

@@ -17,14 +17,14 @@ import (
 	"github.com/ragctx/ragctx/internal/access"
 )
 
-const keysHelp = `Keys are what callers of a server prove who they are with. As long as there are
-none, a server listens on this machine alone and takes every request. From the first
-one on every request needs a key, sent as
+const keysHelp = `API keys identify the callers of a server. While no keys exist, a server listens on this
+machine alone and accepts every request. From the first key on, every request needs one,
+sent as
 
   Authorization: Bearer rgx_...
 
-Commands beside the data directory of a running server need none. For another server
-they send the key in ` + envPrefix + `KEY, or in the file that --key-file names.`
+Commands on the data directory of a running server need no key. For another server they send
+the key in ` + envPrefix + `KEY, or in the file of --key-file.`
 
 func newKeys(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
@@ -47,13 +47,13 @@ func newKeysCreate(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Make an API key, which is printed this once",
-		Long: `Create makes an API key and prints it. It is not kept and cannot be shown again.
-
-A read key asks, searches and lists; a write key stores, changes and deletes, too; an
-admin acts for all users and changes settings, too. The first key is that of an admin
-of all namespaces, as nobody else can make others. A key of a user sees what is that
-user's and what is nobody's, and changes what is that user's.`,
+		Short: "Make an API key, which is printed once",
+		Long: "Create makes an API key and prints it. The key is not stored and cannot be shown again.\n" +
+			"\n" +
+			"A read key asks, searches and lists. A write key also stores, changes and deletes. An admin\n" +
+			"key also acts for all users and changes settings. The first key must be an admin key for all\n" +
+			"namespaces, because only such a key can create others. The key of a user reads that user's\n" +
+			"items and shared items, and changes only that user's items.",
 		Example: `  ragctx keys create ops --role admin
   ragctx keys create "billing agent" --role write --only billing --ttl 2160h
   ragctx keys create "ada's editor" --role write --only team --user ada`,
@@ -158,7 +158,7 @@ func newKeysList(env lookupEnv) *cobra.Command {
 					return writeJSON(cmd.OutOrStdout(), keys)
 				}
 				if old > 0 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d that are revoked or expired are left out; --all lists them, too\n", old)
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s left out, revoked or expired; --all lists them\n", amount(old, "key"))
 				} else if len(keys) == 0 {
 					fmt.Fprintln(cmd.ErrOrStderr(), "no keys: a server takes every request of this machine, and "+
 						"listens for no other; see 'ragctx keys create'")
@@ -168,7 +168,7 @@ func newKeysList(env lookupEnv) *cobra.Command {
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().BoolVar(&ended, "all", false, "those that are revoked or expired, too")
+	cmd.Flags().BoolVar(&ended, "all", false, "add revoked and expired keys")
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
@@ -224,7 +224,7 @@ func writeKeys(w io.Writer, keys []access.Key) error {
 func newKeysRevoke(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "revoke KEY_ID",
-		Short:   "End an API key at once and for good",
+		Short:   "Revoke an API key at once and permanently",
 		Example: "  ragctx keys revoke 0198c7d2-4b7e-7f3a-9c55-2f1b7b6f6d10",
 		Args:    exactly(1, "one argument, the id of a key as 'ragctx keys list' shows it"),
 		RunE: func(cmd *cobra.Command, args []string) error {

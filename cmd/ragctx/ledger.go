@@ -18,8 +18,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-const ledgerHelp = `A ledger has the messages that the agents of a cluster send each other: in order,
-with a time that only grows, and never changed. Agents append to it, query it and
+const ledgerHelp = `A ledger holds the messages that the agents of a cluster send each other. Messages are in
+order, never change, and their times only grow. Agents append to a ledger, query it and
 follow it.`
 
 func newLedger(env lookupEnv) *cobra.Command {
@@ -79,11 +79,11 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 	var after string
 	cmd := clusterCommand(env, &cobra.Command{
 		Use:   "tail CLUSTER",
-		Short: "Show the newest messages, and those that come",
-		Long: "Tail prints the newest messages of a cluster, oldest of them first, or with --after all\n" +
-			"that follow a sequence. With --follow it goes on with those that are appended, and takes\n" +
-			"up again where it was when the server has been away; it needs a server, as nobody else\n" +
-			"can write while a command has the data directory open.",
+		Short: "Show the newest messages, and follow new ones",
+		Long: "Tail prints the newest messages of a cluster, oldest first, or with --after all messages\n" +
+			"after a sequence. With --follow it continues with new messages, and resumes after a lost\n" +
+			"connection. --follow needs a server, because no other process can write while a command has\n" +
+			"the data directory open.",
 		Example: `  ragctx ledger tail issue-17
   ragctx ledger tail issue-17 --topic VALIDATION_RESULT --limit 5
   ragctx ledger tail issue-17 --follow --json | jq .text`,
@@ -115,7 +115,7 @@ func newLedgerTail(env lookupEnv) *cobra.Command {
 	m.add(flags)
 	countVar(flags, &n, "limit", 20, 0, 1000, "how many of the stored messages; 0 is none")
 	flags.StringVar(&after, "after", "", "begin after this sequence")
-	flags.BoolVarP(&follow, "follow", "f", false, "go on with messages that are appended")
+	flags.BoolVarP(&follow, "follow", "f", false, "continue with new messages")
 	linesFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
@@ -253,9 +253,9 @@ func newLedgerPublish(env lookupEnv) *cobra.Command {
 		return err
 	})
 	flags := cmd.Flags()
-	flags.StringVar(&m.Topic, "topic", "", "what it is about, such as PLAN_READY")
-	flags.StringVar(&m.Sender, "sender", "", "who sends it")
-	flags.StringVar(&m.Receiver, "receiver", "", "whom it is meant for (default everyone)")
+	flags.StringVar(&m.Topic, "topic", "", "topic, such as PLAN_READY")
+	flags.StringVar(&m.Sender, "sender", "", "sender")
+	flags.StringVar(&m.Receiver, "receiver", "", "receiver (default everyone)")
 	flags.StringVar(&data, "json-data", "", "data as JSON")
 	flags.StringVar(&metadata, "metadata", "", "metadata as JSON")
 	return cmd

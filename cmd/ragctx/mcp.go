@@ -20,15 +20,15 @@ type mcpFlags struct {
 	readOnly, spotlight  bool
 }
 
-const mcpHelp = `Mcp speaks the Model Context Protocol on standard input and output, for editors and
-agents that start their servers themselves. It ends with its input. It opens the data
-directory, or talks to the server that has it; several may run side by side.
+const mcpHelp = `Mcp speaks the Model Context Protocol on standard input and output, for editors and agents
+that start their servers themselves. It ends with its input. It opens the data directory, or
+uses the server that has it open; several may run at once.
 
-The namespace, user, agent and session that are set here hold for all calls, and a model
-cannot change them. What is not set, a call may choose.
+The namespace, user, agent and session of the flags apply to all calls, and a model cannot
+change them. Each call may choose the others.
 
-Agents may store texts. Files and folders they may have ingested only from below an
---allow-path, pages only from hosts of the setting allow_hosts.`
+Agents may store texts. They may ingest files and folders only below an --allow-path, and
+pages only from the hosts of the setting allow_hosts.`
 
 const mcpExample = `  ragctx mcp
   ragctx mcp --namespace work --user ada
@@ -48,12 +48,12 @@ func newMCP(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server", "allow_hosts", "fetch_rate")
-	flags.StringVar(&f.user, "user", "", "act for this user: their memories beside those of no user")
-	flags.StringVar(&f.agent, "agent", "", "only memories of this agent, and what is remembered is the agent's")
-	flags.StringVar(&f.session, "session", "", "only memories of this session, and what is remembered is the session's")
-	flags.StringArrayVar(&f.paths, "allow-path", nil, "folder or file below which agents may have files ingested; may be repeated")
+	flags.StringVar(&f.user, "user", "", "act for this user, who sees their own memories and shared ones")
+	flags.StringVar(&f.agent, "agent", "", "read only memories of this agent, and store memories as this agent's")
+	flags.StringVar(&f.session, "session", "", "read only memories of this session, and store memories as this session's")
+	flags.StringArrayVar(&f.paths, "allow-path", nil, "folder or file from which agents may ingest; may be repeated")
 	flags.BoolVar(&f.spotlight, "spotlight", false,
-		"mark the passages of every context word by word, so that a model can tell them from instructions; it takes about twice the tokens")
+		"mark the passages of every context word by word as data; takes about twice the tokens")
 	flags.StringSliceVar(&f.tools, "tools", nil, "offer only these tools: "+strings.Join(mcp.ToolNames(), ", "))
 	flags.BoolVar(&f.readOnly, "read-only", false, "offer only what changes nothing")
 	return cmd

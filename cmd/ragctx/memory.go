@@ -14,13 +14,13 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-const memoryHelp = `Memory shows and changes memories: those of 'ragctx remember', of programs, and those
-extracted from turns of conversations. Each memory has a history of its changes. Every
-change can be undone, except a release from quarantine.
+const memoryHelp = `Memory shows and changes memories of 'ragctx remember', of programs, and of turns of
+conversations. Each memory has a history of its changes. Every change can be undone, except
+a release from quarantine.
 
-Lists show shared memories, which belong to no user. --user adds the memories of a user,
---all-users those of all users. A command that names a memory finds a memory of any user;
-with --user it acts as that user.`
+Lists show shared memories, which belong to no user. --user adds the memories of a user, and
+--all-users the memories of all users. A command that names a memory finds a memory of any
+user; with --user it acts as that user.`
 
 func newMemory(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{

@@ -57,7 +57,7 @@ func deleteMemories(ctx context.Context, w io.Writer, c *client, namespace strin
 	return errors.Join(errs...)
 }
 
-// deleteMemory deletes a memory, which must exist. The API deletes one that does not without an error.
+// deleteMemory deletes a memory. One in quarantine is discarded.
 func (c *client) deleteMemory(ctx context.Context, namespace, id string, by engine.Viewer) error {
 	switch m, err := c.FindMemory(ctx, namespace, id, by); {
 	case err != nil:

@@ -84,8 +84,8 @@ func newMemoryList(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List memories",
-		Long: "List shows memories by importance and recency, the best first, or in another order;\n" +
-			"those that are found now, or those in another state, or as of an earlier time.",
+		Long: "List shows current memories by importance and recency, the best first, or in another order.\n" +
+			"--state shows memories in another state, --as-of those of an earlier time.",
 		Example: `  ragctx memory list --user ada --limit 20
   ragctx memory list --all-users --kind preference,decision --order recent
   ragctx memory list --state superseded --json

@@ -21,10 +21,10 @@ func newMemoryPrune(env lookupEnv) *cobra.Command {
 	p := ragctx.DefaultPrunePolicy()
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Let go of old and unimportant memories",
-		Long: "Prune deletes memories that are older than --max-age and below --min-importance, and\n" +
-			"with --max-items those with the lowest score beyond that many. Pinned memories stay.\n" +
-			"What goes is printed, and undo brings it back.",
+		Short: "Delete old and unimportant memories",
+		Long: "Prune deletes memories that are older than --max-age and below --min-importance. With\n" +
+			"--max-items it also deletes the memories with the lowest score beyond that number. Pinned\n" +
+			"memories stay. It prints the deleted memories; 'ragctx memory undo' restores them.",
 		Example: `  ragctx memory prune --dry-run --all-users
   ragctx memory prune --max-age 180d --min-importance 0.3
   ragctx memory prune --user ada --max-items 1000`,
@@ -59,9 +59,9 @@ func newMemoryPrune(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	scope.add(flags)
-	flags.Var(ttlFlag{&p.MaxAge}, "max-age", "older ones go, if they are of little importance, too, such as 90d")
-	flags.Float64Var(&p.MinImportance, "min-importance", p.MinImportance, "old ones below this go, 0 to 1")
-	countVar(flags, &p.MaxItems, "max-items", 0, 0, noLimit, "how many are kept; 0 is all")
+	flags.Var(ttlFlag{&p.MaxAge}, "max-age", "delete unimportant memories that are older, such as 90d")
+	flags.Float64Var(&p.MinImportance, "min-importance", p.MinImportance, "delete old memories below this importance, 0 to 1")
+	countVar(flags, &p.MaxItems, "max-items", 0, 0, noLimit, "how many memories to keep; 0 is all")
 	dryRunFlag(flags, &dry)
 	return cmd
 }
@@ -72,8 +72,8 @@ func newMemoryExport(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [FILE]",
 		Short: "Write memories as JSON lines",
-		Long: "Export writes memories, one JSON object per line, with what is known of where they come\n" +
-			"from; 'ragctx memory import' reads them. Without FILE, or with -, they go to standard output.",
+		Long: "Export writes memories with their origin, one JSON object per line, for 'ragctx memory\n" +
+			"import'. Without FILE, or with -, they go to standard output.",
 		Example: `  ragctx memory export memories.ndjson --all-users
   ragctx memory export --user ada --history | jq .content`,
 		Args: atMost(1, "one FILE"),
@@ -92,7 +92,7 @@ func newMemoryExport(env lookupEnv) *cobra.Command {
 		},
 	}
 	f.add(cmd.Flags())
-	cmd.Flags().BoolVar(&history, "history", false, "add what happened to each")
+	cmd.Flags().BoolVar(&history, "history", false, "add the history of each memory")
 	return cmd
 }
 

@@ -21,9 +21,9 @@ func newMemoryShow(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := memoryCommand(env, &cobra.Command{
 		Use:   "show ID",
-		Short: "Show a memory and where it comes from",
-		Long: "Show prints a memory, also one in quarantine: what it says, what it is about, the turns\nthat say " +
-			"so, and how often it was part of an answer.",
+		Short: "Show a memory and its origin",
+		Long: "Show prints a memory, even one in quarantine: its text, subject and attributes, the turns\n" +
+			"that state it, and the number of answers that used it.",
 		Example: `  ragctx memory show ID
   ragctx memory show ID --json`,
 	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
@@ -108,9 +108,9 @@ func newMemoryHistory(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := memoryCommand(env, &cobra.Command{
 		Use:   "history ID",
-		Short: "Show what happened to a memory",
-		Long: "History shows what happened to a memory, the oldest first: who did what because of which\nturn, " +
-			"and what it said before and after. Deleted memories have one, too.",
+		Short: "Show the changes of a memory",
+		Long: "History shows the changes of a memory, oldest first: the author, the turn, and the texts\n" +
+			"before and after. Deleted memories have a history, too.",
 		Example: `  ragctx memory history ID
   ragctx memory history ID --json`,
 	}, func(ctx context.Context, w io.Writer, c *client, namespace, id string, by engine.Viewer) error {
@@ -160,10 +160,10 @@ func newMemoryUndo(env lookupEnv) *cobra.Command {
 	var user, turn string
 	cmd := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Take back the newest change of a memory, or what a turn has taught",
-		Long: "Undo takes back the newest change of a memory: what was created is deleted, what was\n" +
-			"deleted, replaced or superseded is there again. A second undo takes back the change\n" +
-			"before. With --turn it takes back what was learnt from a turn; the turn itself stays.",
+		Short: "Undo the newest change of a memory, or the memories of a turn",
+		Long: "Undo reverts the newest change of a memory. A created memory is deleted; a deleted, replaced\n" +
+			"or superseded one is restored. A second undo reverts the change before. With --turn it\n" +
+			"reverts all memories that were extracted from a turn; the turn itself stays.",
 		Example: `  ragctx memory undo ID
   ragctx memory undo --turn TURN`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -186,7 +186,7 @@ func newMemoryUndo(env lookupEnv) *cobra.Command {
 		},
 	}
 	viewerFlag(cmd.Flags(), &user)
-	cmd.Flags().StringVar(&turn, "turn", "", "take back what was learnt from this turn")
+	cmd.Flags().StringVar(&turn, "turn", "", "undo the memories that were extracted from this turn")
 	return cmd
 }
 

@@ -13,9 +13,8 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-const namespacesHelp = `A namespace separates documents, memories, ledgers and procedures from those of other
-namespaces. The first write into a namespace makes it. 'ragctx namespaces create' makes one
-with quotas.`
+const namespacesHelp = `A namespace isolates documents, memories, ledgers and procedures from other namespaces. The
+first write into a namespace makes it. 'ragctx namespaces create' makes one with quotas.`
 
 func newNamespaces(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
@@ -61,7 +60,7 @@ func newNamespacesList(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "list",
-		Short:   "List namespaces and what they hold",
+		Short:   "List namespaces and their contents",
 		Example: "  ragctx namespaces list --json",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {

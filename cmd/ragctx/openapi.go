@@ -12,16 +12,15 @@ import (
 	"github.com/ragctx/ragctx/api/reference"
 )
 
-const openAPIHelp = `OpenAPI prints the description of the REST API that programs read (OpenAPI 3.1, JSON):
-every route with its parameters, the objects that are sent and answered, and examples. A
-server has the same at /openapi.json. With --markdown it is written into a folder as pages
-for people; files of the same names are replaced.`
+const openAPIHelp = `OpenAPI prints the OpenAPI 3.1 document of the REST API as JSON: every route with its
+parameters, bodies and examples. A server has it at /openapi.json. With --markdown it is
+written into a folder as pages for people; files of the same names are replaced.`
 
 func newOpenAPI(lookupEnv) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:     "openapi",
-		Short:   "Print the description of the REST API",
+		Short:   "Print the OpenAPI document of the REST API",
 		Long:    openAPIHelp,
 		Example: "  ragctx openapi > openapi.json\n  ragctx openapi --markdown ./reference",
 		Args:    none,

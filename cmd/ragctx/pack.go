@@ -14,13 +14,12 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-const packHelp = `Pack prints what an agent of a cluster should see: the messages that a strategy
-chooses, documents and memories where it asks for them, and the message that the agent
-was started by. FILE has the strategy as JSON, alone or as the contextStrategy of a
-larger object; "-" is standard input.
+const packHelp = `Pack prints the context of an agent of a cluster. A strategy selects messages, documents and
+memories; the message that started the agent is always included. FILE has the strategy as
+JSON, alone or as the contextStrategy of a larger object; "-" is standard input.
 
-The context alone goes to standard output. Warnings, and why a context has nothing of
-any source, go to standard error.`
+The context alone goes to standard output. Warnings, and the reasons for empty sources, go
+to standard error.`
 
 const packExample = `  ragctx pack issue-17 --strategy worker.json --explain
   ragctx pack issue-17 --strategy worker.json --agent worker-1 --role worker --trigger 42
@@ -39,7 +38,7 @@ func newPack(env lookupEnv) *cobra.Command {
 	var f packFlags
 	cmd := &cobra.Command{
 		Use:     "pack CLUSTER",
-		Short:   "Print what an agent of a cluster should see",
+		Short:   "Print the context of an agent of a cluster",
 		Long:    packHelp,
 		Example: packExample,
 	}
@@ -50,16 +49,16 @@ func newPack(env lookupEnv) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&f.strategy, "strategy", "", "file with the strategy, - for standard input; required")
-	flags.StringVar(&f.Agent.ID, "agent", "", "who the context is for: the sender of the agent's messages")
-	flags.StringVar(&f.Agent.Role, "role", "", "the agent's role; a validator is told what could not be validated")
+	flags.StringVar(&f.Agent.ID, "agent", "", "id of the agent: the sender of its messages")
+	flags.StringVar(&f.Agent.Role, "role", "", "role of the agent; the context of a validator names the criteria that cannot be validated")
 	countVar(flags, &f.Agent.Iteration, "iteration", 0, 0, 1<<30, "number of the agent's run, for the metrics")
 	flags.BoolVar(&f.Agent.Isolated, "isolated", false, "the agent runs on another platform than those before it")
-	flags.StringVar(&f.trigger, "trigger", "", "sequence or id of the message that the agent was started by")
+	flags.StringVar(&f.trigger, "trigger", "", "sequence or id of the message that started the agent")
 	flags.StringArrayVar(&f.header, "header", nil, "text that the context begins with; may be repeated")
 	flags.StringArrayVar(&f.guidance, "guidance", nil, "guidance for this context only; may be repeated")
 	flags.StringVar(&f.After, "after", "", "leave out messages up to this sequence")
 	userFlag(flags, &f.UserID)
-	flags.BoolVar(&f.Explain, "explain", false, "tell on standard error what became of each part")
+	flags.BoolVar(&f.Explain, "explain", false, "report on each part on standard error")
 	jsonFlag(cmd.Flags(), &f.asJSON)
 	return cmd
 }

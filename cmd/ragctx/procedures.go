@@ -17,10 +17,10 @@ import (
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
-const proceduresHelp = `Procedures say how something is done that went well before. They are learnt from turns
-of many tool calls, or written by hand, and are drafts until somebody publishes them.
-Of what is published, agents are shown the name and when to use it, where that fits;
-the body they get when they ask for it.`
+const proceduresHelp = `A procedure is a list of steps that worked before. Procedures are extracted from turns with
+many tool calls, or written by hand. They are drafts until a person publishes them. Answers
+show agents the name of a published procedure and its use, where they fit. Agents request
+the body.`
 
 func newProcedures(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
@@ -92,7 +92,7 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 	addSettings(cmd.Flags(), "server")
 	ownerFlags(cmd.Flags(), &f.UserID, &f.AgentID)
 	allUsersFlag(cmd.Flags(), &f.AnyUser)
-	cmd.Flags().StringVar(&state, "state", "", "only those that have a draft, or that are published")
+	cmd.Flags().StringVar(&state, "state", "", "only procedures in this state: draft or published")
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
@@ -210,8 +210,9 @@ func newProceduresEdit(env lookupEnv) *cobra.Command {
 	return procedureCommand(env, &cobra.Command{
 		Use:   "edit NAME FILE",
 		Short: "Write a procedure's draft from a file",
-		Long: "Edit writes the draft of a procedure from FILE, or from standard input if that is \"-\":\n" +
-			"Markdown as preview prints it, or a JSON object. What is published does not change.",
+		Long: "Edit writes the draft of a procedure from FILE, or from standard input if FILE is \"-\". The\n" +
+			"text is Markdown as 'ragctx procedures preview' prints it, or a JSON object. The published\n" +
+			"version does not change.",
 		Example: `  ragctx procedures edit deploy-service deploy.md
   ragctx procedures preview deploy | sed s/a/b/ | ragctx procedures edit deploy -`,
 	}, 2, "NAME and FILE", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, args []string) error {
@@ -250,7 +251,7 @@ func readProcedure(cmd *cobra.Command, file string) (string, error) {
 func newProceduresPublish(env lookupEnv) *cobra.Command {
 	return procedureCommand(env, &cobra.Command{
 		Use:     "publish NAME",
-		Short:   "Publish a procedure's draft: agents are shown it from then on",
+		Short:   "Publish a procedure's draft, so that agents see it",
 		Example: "  ragctx procedures publish deploy-service",
 	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
 		return printPublished(cmd, k)(c.Publish(ctx, k))
@@ -260,7 +261,7 @@ func newProceduresPublish(env lookupEnv) *cobra.Command {
 func newProceduresUnpublish(env lookupEnv) *cobra.Command {
 	return procedureCommand(env, &cobra.Command{
 		Use:     "unpublish NAME",
-		Short:   "Show agents a procedure no more; its versions stay",
+		Short:   "Hide a procedure from agents; its versions stay",
 		Example: "  ragctx procedures unpublish deploy-service",
 	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
 		return printPublished(cmd, k)(c.Unpublish(ctx, k))
@@ -301,9 +302,9 @@ func newProceduresPreview(env lookupEnv) *cobra.Command {
 	var version int
 	cmd := procedureCommand(env, &cobra.Command{
 		Use:   "preview NAME",
-		Short: "Print what an agent sees of a procedure",
-		Long: "Preview prints the body that an agent gets that asks for it, as Markdown, and to\n" +
-			"standard error the line that is in answers.",
+		Short: "Print a procedure as agents see it",
+		Long: "Preview prints the body that an agent requests, as Markdown. The line that is part of\n" +
+			"answers goes to standard error.",
 		Example: "  ragctx procedures preview deploy-service --draft",
 	}, 1, "one NAME", func(ctx context.Context, cmd *cobra.Command, c *client, k engine.ProcedureKey, _ []string) error {
 		if draft && version != 0 {

@@ -37,9 +37,9 @@ type queryFlags struct {
 	stableTokens      int
 }
 
-const spotlightHelp = "mark retrieved text word by word, so that a model can tell it from instructions; it takes about twice the tokens"
+const spotlightHelp = "mark retrieved text word by word as data; takes about twice the tokens"
 
-const noCitationsHelp = "leave ids, titles, pages and lines out of the tags, which then have source and type alone"
+const noCitationsHelp = "leave ids, titles, pages and lines out of the tags"
 
 const queryHelp = `Query prints the context that a model should see for TEXT: the best passages of documents
 and memories, fitted into the token budget. The budget is for the whole output, including
@@ -63,7 +63,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	var f queryFlags
 	cmd := &cobra.Command{
 		Use:     "query TEXT",
-		Short:   "Print what a model should see for a question",
+		Short:   "Print the context for a question",
 		Long:    queryHelp,
 		Example: queryExample,
 		Args:    exactly(1, "one TEXT"),
@@ -78,19 +78,19 @@ func newQuery(env lookupEnv) *cobra.Command {
 	addSettings(flags, "server")
 	flags.StringArrayVar(&f.docs, "docs", nil, "file, folder or URL to ingest first; may be repeated")
 	f.add(flags)
-	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with its accounts")
-	flags.Float64Var(&f.diversity, "diversity", 0, "0 to 1, how much it counts against an item that it says what one before it says")
-	flags.BoolVar(&f.noRerank, "no-rerank", false, "leave out the reranker that the settings name")
+	flags.StringVar(&f.format, "format", xmlfmt.XML, "xml, documents, text, or json for the whole answer with all reports")
+	flags.Float64Var(&f.diversity, "diversity", 0, "penalty for items that repeat an earlier one, 0 to 1")
+	flags.BoolVar(&f.noRerank, "no-rerank", false, "do not use the reranker of the settings")
 	exactFlag(flags, &f.exact)
 	jsonFlag(cmd.Flags(), &f.json)
 	flags.BoolVar(&f.blocks, "blocks", false, "with --format json: print both parts of the answer as blocks")
 	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit,
-		"most tokens of the first part; -1 is none (default a quarter of --max-tokens)")
+		"largest number of tokens of the first part; -1 is none (default a quarter of --max-tokens)")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with "+
-		"--format json say where they are")
-	flags.BoolVar(&f.explain, "explain", false, "tell on standard error how the answer came about")
+		"--format json their places")
+	flags.BoolVar(&f.explain, "explain", false, "report on providers, items and drops on standard error")
 	quietFlag(flags, &f.quiet)
 	return cmd
 }
@@ -102,7 +102,7 @@ func (f *queryFlags) add(flags *pflag.FlagSet) {
 	limitFlag(flags, &f.limit, 0, 1, ragctx.MaxResultsLimit)
 	flags.Lookup("limit").DefValue = fmt.Sprintf("%d, or the preset's", ragctx.DefaultMaxResults)
 	countVar(flags, &f.maxTokens, "max-tokens", 0, 1, ragctx.MaxTokensLimit,
-		fmt.Sprintf("most tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
+		fmt.Sprintf("largest number of tokens of the whole answer (default %d, or the preset's)", ragctx.DefaultMaxTokens))
 	flags.StringVar(&f.preset, "preset", "", "set of caps: "+strings.Join(ragctx.PresetNames(), ", "))
 	tokenizerFlag(flags, &f.tokenizer)
 }

@@ -12,21 +12,19 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-const reembedHelp = `Reembed changes the embedder of the data directory: all texts are embedded again
-while the vectors that are there go on serving, then all indexes change over at
-once. It is a job: it survives restarts, and can be cancelled until it is done.
+const reembedHelp = `Reembed changes the embedder of the data directory. It embeds all texts again while the
+old vectors answer queries, and then switches all indexes at once. It is a job: it
+survives restarts, and can be cancelled until it is done.
 
 EMBEDDER is one of these:
   static       the table of vectors within the program
   hashing      feature hashing; hashing/N has N dimensions
-  static:PATH  a table of your own, which is then to be named by the setting embedder
-               wherever the data directory is opened
-  remote       the embedding service that the settings name (--embed-shape and what
-               belongs to it), which is sent all texts
+  static:PATH  a table of your own; name it with the setting embedder afterwards
+  remote       the embedding service of the settings (--embed-shape and others), which
+               receives all texts
 
-If a server has the data directory open, remote is the service of the server's
-settings, and a path is not taken: 'ragctx serve --reembed' changes to the embedder of
-its settings while it serves.`
+If a server has the data directory open, remote is the service of the server's settings,
+and a path is rejected. 'ragctx serve --reembed' changes to the embedder of its settings.`
 
 func newReembed(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{

@@ -21,9 +21,8 @@ type rememberFlags struct {
 	origin               string
 }
 
-const rememberHelp = `Remember stores TEXT as a memory and prints its id. It is found at once by
-queries in the same namespace; with --user only by that user's queries.
-TEXT "-" is read from standard input.`
+const rememberHelp = `Remember stores TEXT as a memory and prints its id. Queries in the same namespace find it at
+once; with --user only that user's queries do. TEXT "-" is read from standard input.`
 
 const rememberExample = `  ragctx remember "Releases are frozen on Fridays." --type semantic
   ragctx remember "Prefers short answers." --user ada --importance 0.9 --tag style
@@ -46,16 +45,16 @@ func newRemember(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	addSettings(flags, "server")
-	flags.StringVar(&f.session, "session", "", "session it comes from")
+	flags.StringVar(&f.session, "session", "", "session of the memory")
 	ownerFlags(flags, &f.user, &f.agent)
 	flags.StringVar(&f.kind, "type", string(ragctx.MemoryEpisodic), "episodic, semantic, procedural or working")
 	flags.Float64Var(&f.importance, "importance", ragctx.DefaultImportance, "weight, 0 to 1")
 	flags.StringArrayVar(&f.tags, "tag", nil, "tag; may be repeated")
-	flags.BoolVar(&f.profile, "profile", false, "it describes its user lastingly")
-	flags.BoolVar(&f.pinned, "pinned", false, "it is wanted in every answer, and is never pruned")
-	flags.StringVar(&f.origin, "origin", "", "whose words it has: user, agent, tool or document; what the latter "+
-		"two say in the manner of an instruction goes into quarantine")
-	flags.Var(ttlFlag{&f.ttl}, "ttl", "how long it is found, such as 90m, 36h or 30d (default for ever)")
+	flags.BoolVar(&f.profile, "profile", false, "part of the user's profile")
+	flags.BoolVar(&f.pinned, "pinned", false, "part of every answer, and never pruned")
+	flags.StringVar(&f.origin, "origin", "", "author of the text: user, agent, tool or document; instructions of tools "+
+		"and documents go into quarantine")
+	flags.Var(ttlFlag{&f.ttl}, "ttl", "lifetime, such as 90m, 36h or 30d (default unlimited)")
 	return cmd
 }
 

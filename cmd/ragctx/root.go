@@ -12,13 +12,13 @@ import (
 // lookupEnv is os.LookupEnv or a stand-in.
 type lookupEnv func(string) (string, bool)
 
-const rootHelp = `ragctx answers one question for an agent: given this query and this token budget, what should
-the model see?
+const rootHelp = `ragctx answers one question for an agent: which context should a model see for this query
+within this token budget?
 
 It ingests documents, remembers conversations, searches by keywords and by vectors, and fits
 the best items into the budget. All data stays in one data directory on this machine. ragctx
-sends data only to embedding, reranking and language model services and to providers that you
-name, and fetches only pages whose URLs you name.`
+sends data only to the services and providers that you name. It fetches only pages whose
+URLs you name.`
 
 const rootExample = `  # ask a folder of documents, in one go
   ragctx query --docs ./docs "how do I roll back a release?"

@@ -23,36 +23,34 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted.
-Ctrl-C and SIGTERM end it in order: requests in flight have ten seconds. SIGHUP is ignored.
-Other ragctx commands on the same data directory find the server and talk to it.
-Agents reach it at /mcp by the Model Context Protocol ('ragctx mcp' is for those that
-start their servers themselves).
+const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted. Ctrl-C and
+SIGTERM end it in order: requests in flight have ten seconds. SIGHUP is ignored. Other
+ragctx commands on the same data directory find the server and use it. Agents use the Model
+Context Protocol at /mcp; 'ragctx mcp' is for agents that start their own servers.
 
-With --docs it ingests these files and folders in the background, as jobs ('ragctx
-jobs' shows them); questions are answered meanwhile, from what is there. With --watch
-it goes on to ingest what changes in them, told by the system, or with --poll at
-intervals. It also goes on with the jobs that were not done when the directory was
-last closed.
+With --docs it ingests files and folders in the background, as jobs ('ragctx jobs'). Queries
+are answered from the documents that are already stored. With --watch it also ingests later
+changes, as the system reports them or, with --poll, at intervals. Unfinished jobs of an
+earlier run continue.
 
 Without API keys it serves on loopback addresses only. With keys ('ragctx keys') and a
 certificate (--tls-cert, --tls-key) it may serve other machines; see docs/security.md.
-Without a key yet, RAGCTX_FIRST_KEY names the first one, an admin's, or is new for one
-that is made and printed once.
+RAGCTX_FIRST_KEY is the first key, an admin's, if none exists yet. With the value "new" the
+server makes one and prints it once.
 
-A data directory whose database is missing, was set back, or has lost a part of its log is
-refused; --accept-loss goes on with what is there.
+A data directory is refused if its database is missing, was set back, or lost a part of its
+log. --accept-loss opens it with the remaining data.
 
-With --embedder static:PATH a table of your own makes the vectors, within the program.
-With --embed-shape an embedding service makes the vectors. It is sent all texts and
-questions; its key is read from ` + envPrefix + `EMBED_KEY. A data directory that another embedder
-has filled is refused, unless --reembed changes it while the server answers.
+With --embedder static:PATH a table of your own computes the vectors in this process. With
+--embed-shape an embedding service does. It receives all texts and queries; its key is read
+from ` + envPrefix + `EMBED_KEY. A data directory of another embedder is refused, unless --reembed
+changes it while the server answers.
 
-With --rerank-shape a reranking service scores what is found. It is sent the questions
-and the texts found; its key is read from ` + envPrefix + `RERANK_KEY.
+With --rerank-shape a reranking service scores the results. It receives the queries and the
+texts found; its key is read from ` + envPrefix + `RERANK_KEY.
 
-The setting providers names programs of your own that are asked for context as well.
-They are sent the questions.`
+The setting providers names programs of your own that are asked for context, too. They
+receive the queries.`
 
 const serveExample = `  ragctx serve
   ragctx serve --docs ./docs --docs ./handbook=team
@@ -73,12 +71,12 @@ func newServe(env lookupEnv) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runServe(cmd, env, paths, reembed, acceptLoss) },
 	}
 	addSettings(cmd.Flags(), append(servedSettings(), "insecure_http")...)
-	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to that of the "+
+	cmd.Flags().BoolVar(&reembed, "reembed", false, "change a data directory of another embedder to the embedder of the "+
 		"settings, in the background")
 	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false,
-		"open a data directory also if writes that were acknowledged are missing, and go on with what is there")
+		"open a data directory even if acknowledged writes are missing")
 	cmd.Flags().StringArrayVar(&paths, "docs", nil,
-		"PATH or URL, or such with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
+		"PATH, URL, or either with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
 

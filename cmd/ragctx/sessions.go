@@ -19,17 +19,17 @@ import (
 	"github.com/ragctx/ragctx/session/stage"
 )
 
-const sessionsHelp = `A session keeps a conversation: messages of users, models and tools, as they were
-said. What a model is shown of it is compiled, older parts as a summary where it became
-long. Nothing is lost by that: one can go back, undo, and go on from any message.
+const sessionsHelp = `A session stores a conversation: the messages of users, models and tools, word for word. A
+model is shown a compiled view of it, with summaries of older parts if it is long. No
+message is lost by that: you can go back, undo, and continue from any message.
 
-Forks, branches, labels, sections, layers and observations have no commands of their own:
+Forks, branches, labels, sections, layers and observations have no commands of their own;
 'ragctx api' sends the requests of the REST API.`
 
 func newSessions(env lookupEnv) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "Keep conversations, and see what a model is shown of them",
+		Short: "Store conversations and show a model's view of them",
 		Long:  sessionsHelp,
 		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
   ragctx sessions messages s-42
@@ -104,7 +104,7 @@ func newSessionsList(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "list", Short: "List sessions",
-		Long:    "List prints the sessions of a user, or nobody's, those that changed last first.",
+		Long:    "List prints the sessions of a user, or those without a user, the last changed first.",
 		Example: "  ragctx sessions list --user ada\n  ragctx sessions list --json | jq -r '.[].id'",
 		Args:    none,
 	}
@@ -158,8 +158,9 @@ func writeSessions(w io.Writer, all []api.SessionEntry) error {
 func newSessionsShow(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "show SESSION", Short: "Show what a session has",
-		Long:    "Show prints the sections, branches, labels, compactions and observations of a session,\nwithout what was said.",
+		Use: "show SESSION", Short: "Describe a session",
+		Long: "Show prints the sections, branches, labels, compactions and observations of a session,\n" +
+			"without its messages.",
 		Example: "  ragctx sessions show s-42",
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		s, err := t.DescribeSession(ctx, t.key)
@@ -216,8 +217,8 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "create [SESSION]", Short: "Make a session",
-		Long: "Create makes a session without messages and prints its id, which is chosen where none is\ngiven. " +
-			"'ragctx sessions append --create' makes one with its first message.",
+		Long: "Create makes a session without messages and prints its id. Without SESSION the id is chosen.\n" +
+			"'ragctx sessions append --create' makes a session with its first message.",
 		Example: "  ragctx sessions create s-42 --layer compaction\n  ragctx sessions create --user ada",
 		Args:    atMost(1, "one SESSION"),
 	}

@@ -15,14 +15,15 @@ import (
 	"github.com/ragctx/ragctx/session/assemble"
 )
 
-const sessionsAssembleHelp = `Assemble puts the next call of a model together: the system prompt, context for what the
-user said last, and as much of the conversation as fits beside it. Unlike compile it does
-what is due: a compaction is stored, and 'ragctx sessions undo' takes it back.
+const sessionsAssembleHelp = `Assemble builds the next model call of a session: the system prompt, context for the user's
+last message, and as many messages of the conversation as fit. Unlike compile it stores a
+compaction that is due; 'ragctx sessions undo' reverts it.
 
-FILE, or - for standard input, has what no flag says, such as tools and messages that are
-not stored: it is the JSON of a request for /v1/sessions/{id}:assemble. What the flags say
-wins. With --format it prints what the model is to be sent as JSON in the form of a vendor.
-Context follows the system prompt, or with --format stands where it breaks no cache.`
+FILE, or - for standard input, is the JSON of a request for /v1/sessions/{id}:assemble. It
+has the values without flags, such as tools and messages that are not stored. Flags win over
+the file. With --format the command prints the call as JSON in the form of a vendor. Context
+follows the system prompt; with --format it is placed where it does not break a prompt
+cache.`
 
 var placements = []string{string(assemble.Blocks), string(assemble.Prepend), string(assemble.Inline)}
 
@@ -38,7 +39,7 @@ type sessionCall struct {
 func newSessionsAssemble(env lookupEnv) *cobra.Command {
 	var c sessionCall
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "assemble SESSION [FILE]", Short: "Put a model call of a session together",
+		Use: "assemble SESSION [FILE]", Short: "Build the next model call of a session",
 		Long: sessionsAssembleHelp,
 		Example: `  ragctx sessions assemble s-42 --system-prompt "You are a release engineer." --window 32000
   ragctx sessions assemble s-42 --query rollback --report
@@ -48,14 +49,14 @@ func newSessionsAssemble(env lookupEnv) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	c.add(flags)
-	flags.StringVar(&c.system, "system-prompt", "", "the agent's own, which context follows")
-	choiceVar(flags, &c.format, "format", "", forms, formatHelp("what the model is sent, as JSON"))
+	flags.StringVar(&c.system, "system-prompt", "", "system prompt of the agent; context follows it")
+	choiceVar(flags, &c.format, "format", "", forms, formatHelp("the call, as JSON"))
 	choiceVar(flags, &c.placement, "placement", "", placements,
 		"where context goes: "+strings.Join(placements, ", ")+" (default prepend, with --format inline)")
-	flags.StringVar(&c.leaf, "leaf", "", "last message of another branch, which is only looked at")
+	flags.StringVar(&c.leaf, "leaf", "", "last message of another branch, which stays unchanged")
 	flags.StringVar(&c.execution, "execution", "", "execution whose traces are shown")
 	countVar(flags, &c.used, "used-tokens", 0, 0, ragctx.MaxTokensLimit,
-		"what the last call cost, as the model said; 0 has the messages counted")
+		"tokens of the last call, as the model reported them; 0 counts the messages")
 	return cmd
 }
 

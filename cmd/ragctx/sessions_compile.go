@@ -20,10 +20,10 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 	var r api.CompileRequest
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "compile SESSION", Short: "Show what a model is shown of a session",
-		Long: "Compile prints the messages that a model is shown: summaries in the place of what was\n" +
-			"compacted, without what tools said in earlier executions, and no more than fits. With\n" +
-			"--format it prints them as JSON in the form of a vendor. Nothing is stored.",
+		Use: "compile SESSION", Short: "Show the messages that a model is shown",
+		Long: "Compile prints the messages that a model is shown. Summaries replace compacted messages,\n" +
+			"results of tools of earlier executions are left out, and the rest fits the limits. With\n" +
+			"--format it prints the messages as JSON in the form of a vendor. Nothing is stored.",
 		Example: `  ragctx sessions compile s-42 --max-tokens 8000
   ragctx sessions compile s-42 --format anthropic
   ragctx sessions compile s-42 --compiler all_sections --raw`,
@@ -42,13 +42,13 @@ func newSessionsCompile(env lookupEnv) *cobra.Command {
 	flags := cmd.Flags()
 	choiceVar(flags, &r.Compiler, "compiler", "", session.CompilerNames(),
 		"how messages are chosen: "+strings.Join(session.CompilerNames(), ", "))
-	flags.StringArrayVar(&r.Select, "select", nil, "section to be shown, for a compiler that has a choice; may be repeated")
+	flags.StringArrayVar(&r.Select, "select", nil, "section to show, for compilers that select sections; may be repeated")
 	flags.StringVar(&r.ExecutionID, "execution", "", "execution whose traces are shown")
 	flags.StringVar(&r.Leaf, "leaf", "", "last message of another branch")
-	countVar(flags, &r.MaxTokens, "max-tokens", 0, 0, ragctx.MaxTokensLimit, "tokens that the messages may cost; 0 is no limit")
-	countVar(flags, &r.MaxMessages, "max-messages", 0, 0, noLimit, "how many messages there may be; 0 is no limit")
+	countVar(flags, &r.MaxTokens, "max-tokens", 0, 0, ragctx.MaxTokensLimit, "largest number of tokens of the messages; 0 is no limit")
+	countVar(flags, &r.MaxMessages, "max-messages", 0, 0, noLimit, "largest number of messages; 0 is no limit")
 	tokenizerFlag(flags, &r.Tokenizer)
-	flags.BoolVar(&r.Raw, "raw", false, "show what was said, without compactions")
+	flags.BoolVar(&r.Raw, "raw", false, "show the stored messages, without compactions")
 	choiceVar(flags, &r.Format, "format", "", forms, formatHelp("the answer, as JSON"))
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
@@ -99,9 +99,10 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 	var r api.CompactRules
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "compact SESSION", Short: "Make what is shown of a session shorter",
-		Long: "Compact stores a summary that is shown in the place of older messages, which stay as they\n" +
-			"were said. 'ragctx sessions undo' takes it back.",
+		Use: "compact SESSION", Short: "Compact a session in a model's view",
+		Long: "Compact stores a summary that replaces older messages in a model's view. The messages\n" +
+			"themselves stay. 'ragctx sessions undo' reverts it. If there is nothing to compact, the exit\n" +
+			"status is 1, unless --if-due is given.",
 		Example: `  ragctx sessions compact s-42
   ragctx sessions compact s-42 --window 32000 --if-due`,
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
@@ -124,14 +125,14 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	choiceVar(flags, &r.Policy, "policy", "", policies,
-		"where the cuts are: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
-	choiceVar(flags, &r.Strategy, "strategy", "", strategies, "how: "+strings.Join(strategies, ", ")+" (default auto)")
+		"policy for the cuts: "+strings.Join(policies, ", ")+" (default that of the session's layer)")
+	choiceVar(flags, &r.Strategy, "strategy", "", strategies, "strategy: "+strings.Join(strategies, ", ")+" (default auto)")
 	countVar(flags, &r.Window, "window", 0, 0, ragctx.MaxTokensLimit,
 		fmt.Sprintf("tokens of the model's window (default %d)", compact.DefaultWindow))
 	countVar(flags, &r.KeepFirst, "keep-first", 0, -1, 1000, "how many messages stay at the beginning; -1 is none (default 2)")
 	countVar(flags, &r.KeepLast, "keep-last", 0, -1, 1000, "how many messages stay at the end; -1 is none (default 20)")
-	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which on it is due, 0.05 to 1 (default 0.8)")
-	flags.BoolVar(&r.IfDue, "if-due", false, "do nothing unless it is due")
+	flags.Float64Var(&r.Threshold, "threshold", 0, "share of the window from which compaction is due, 0.05 to 1 (default 0.8)")
+	flags.BoolVar(&r.IfDue, "if-due", false, "compact only if it is due")
 	jsonFlag(cmd.Flags(), &asJSON)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if flags.Changed("threshold") && !(r.Threshold >= .05 && r.Threshold <= 1) {
@@ -145,9 +146,9 @@ func newSessionsCompact(env lookupEnv) *cobra.Command {
 func newSessionsUndo(env lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "undo SESSION", Short: "Take back the newest compaction",
-		Long: "Undo removes the newest summary of a session, or what a stage of your own has put in the\nplace " +
-			"of messages; these are shown again. What the layer buffer moved goes back.",
+		Use: "undo SESSION", Short: "Undo the newest compaction",
+		Long: "Undo removes the newest summary of a session, or the replacement of messages by a stage of\n" +
+			"your own. The messages are shown again. Messages that the layer buffer moved return.",
 		Example: "  ragctx sessions undo s-42",
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {
 		c, err := t.UndoCompaction(ctx, t.key)

@@ -22,10 +22,10 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
 	var role, file string
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "append SESSION [TEXT]", Short: "Append what was said",
-		Long: "Append adds a message to a session and prints its id once it is on disk. TEXT - is read\n" +
-			"from standard input. With --messages it adds the messages of a JSON list, in ragctx's\n" +
-			"form or a vendor's, all of them or none.",
+		Use: "append SESSION [TEXT]", Short: "Append messages",
+		Long: "Append adds a message to a session and prints its id once it is on disk. TEXT - is read from\n" +
+			"standard input. With --messages it adds a JSON list of messages, in ragctx's form or a\n" +
+			"vendor's, all of them or none.",
 		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
   ragctx sessions append s-42 "With 'deploy undo'." --role assistant
   jq .messages chat.json | ragctx sessions append s-42 --messages - --format openai --create`,
@@ -47,12 +47,12 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
 		return nil
 	})
 	flags := cmd.Flags()
-	choiceVar(flags, &role, "role", string(ragctx.RoleUser), roles, "who says TEXT: "+strings.Join(roles, ", "))
+	choiceVar(flags, &role, "role", string(ragctx.RoleUser), roles, "role of TEXT: "+strings.Join(roles, ", "))
 	flags.StringVar(&file, "messages", "", "file of a JSON list of messages in the place of TEXT; - is standard input")
 	choiceVar(flags, &r.Format, "format", "", forms, formatHelp("the messages"))
-	flags.StringVar(&r.Section, "section", "", "where they go (default messages, the conversation)")
-	flags.StringVar(&r.ParentID, "parent", "", "message that they come after (default the newest)")
-	flags.BoolVar(&r.Create, "create", false, "make the session if there is none")
+	flags.StringVar(&r.Section, "section", "", "section of the messages (default messages, the conversation)")
+	flags.StringVar(&r.ParentID, "parent", "", "message before them (default the newest)")
+	flags.BoolVar(&r.Create, "create", false, "make the session if it does not exist")
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
@@ -101,10 +101,10 @@ func newSessionsMessages(env lookupEnv) *cobra.Command {
 	var most int
 	var asJSON bool
 	cmd := sessionCommand(env, &cobra.Command{
-		Use: "messages SESSION", Short: "Show what was said",
-		Long: "Messages prints the newest messages of a session as they were said, oldest of them first:\n" +
-			"those up to its leaf, up to another message with --leaf, or those of a section. What a\n" +
-			"model is shown instead is told by 'ragctx sessions compile'.",
+		Use: "messages SESSION", Short: "Show the stored messages",
+		Long: "Messages prints the newest messages of a session word for word, oldest first: the messages\n" +
+			"of the current branch, of another branch with --leaf, or of a section. 'ragctx sessions\n" +
+			"compile' shows a model's view instead.",
 		Example: `  ragctx sessions messages s-42
   ragctx sessions messages s-42 --limit 5 --json | jq '.[].content'`,
 	}, exactly(1, "one SESSION"), func(ctx context.Context, t sessionClient) error {

@@ -15,9 +15,8 @@ import (
 func newSessionsExport(env lookupEnv) *cobra.Command {
 	return sessionCommand(env, &cobra.Command{
 		Use: "export SESSION [FILE]", Short: "Write a session as JSON lines",
-		Long: "Export writes all that a session has but its observations, of all branches, one JSON\n" +
-			"object per line, for 'ragctx sessions import'. Without FILE, or with -, it goes to\n" +
-			"standard output.",
+		Long: "Export writes a session with all branches, but without its observations, one JSON object per\n" +
+			"line, for 'ragctx sessions import'. Without FILE, or with -, it goes to standard output.",
 		Example: "  ragctx sessions export s-42 s-42.jsonl",
 	}, oneOrTwo("one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
 		write := func(w io.Writer) error { return t.ExportSession(ctx, t.key, w) }
@@ -31,8 +30,9 @@ func newSessionsExport(env lookupEnv) *cobra.Command {
 func newSessionsImport(env lookupEnv) *cobra.Command {
 	return sessionCommand(env, &cobra.Command{
 		Use: "import SESSION FILE", Short: "Make a session that was exported",
-		Long: "Import makes a session of what was exported, also of Cognesy's files, with its ids and\n" +
-			"times. It skips and names lines that it cannot read; then the exit status is 1. FILE - is\nstandard input.",
+		Long: "Import makes a session from an export, or from a file of Cognesy, with its ids and times. It\n" +
+			"skips and names lines that it cannot read; then the exit status is 1. FILE - is standard\n" +
+			"input.",
 		Example: "  ragctx sessions import s-42 s-42.jsonl\n  ragctx sessions export s-42 | ragctx sessions import s-42 - --data ./new",
 	}, exactly(2, "one SESSION and one FILE"), func(ctx context.Context, t sessionClient) error {
 		r := io.NopCloser(t.in)

@@ -15,18 +15,17 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-const snapshotHelp = `Snapshot writes everything that the data directory holds into one new file:
-documents with all versions, memories, turns, jobs and vectors. The file is
-compressed, carries a checksum, and restores on any machine with 'ragctx restore'.
-Beside it there must be room for an uncompressed copy while it is made.`
+const snapshotHelp = `Snapshot writes all data of the data directory into one new file: documents with all
+versions, memories, turns, jobs and vectors. The file is compressed and has a checksum.
+'ragctx restore' restores it on any machine. While it is written, its folder needs room for
+an uncompressed copy.`
 
 const snapshotExample = `  ragctx snapshot backup.ragctx
   ragctx snapshot /backups/$(date +%F).ragctx --quiet`
 
-const restoreHelp = `Restore makes a data directory of a snapshot. The whole file is verified before
-the data directory is touched. One that is not empty is left alone, unless --force
-says to replace what it holds; the old database then stays until the new one is
-whole. Indexes are made again at the first use.`
+const restoreHelp = `Restore makes a data directory from a snapshot. The whole file is verified before the data
+directory is touched. A data directory with contents is refused unless --force is given; its
+database stays until the new one is complete. Indexes are built again at the first use.`
 
 const restoreExample = `  ragctx restore backup.ragctx
   ragctx restore backup.ragctx --data /srv/ragctx --force`
@@ -60,7 +59,7 @@ func newRestore(env lookupEnv) *cobra.Command {
 	var f snapshotFlags
 	cmd := &cobra.Command{
 		Use:     "restore FILE",
-		Short:   "Make a data directory of a snapshot",
+		Short:   "Restore a data directory from a snapshot",
 		Long:    restoreHelp,
 		Example: restoreExample,
 		Args:    exactly(1, "one FILE to read"),
@@ -69,7 +68,7 @@ func newRestore(env lookupEnv) *cobra.Command {
 		},
 	}
 	f.add(cmd.Flags())
-	cmd.Flags().BoolVar(&f.force, "force", false, "replace what the data directory holds")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace the contents of the data directory")
 	return cmd
 }
 

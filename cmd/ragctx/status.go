@@ -15,13 +15,13 @@ import (
 	"github.com/ragctx/ragctx/engine"
 )
 
-const statusHelp = `Status tells how a data directory and its server are doing: what there is of what, what
-takes how much room, and what does not work as it should. It looks at what is known
-already; 'ragctx doctor' looks through everything.
+const statusHelp = `Status shows the state of a data directory and its server: contents, sizes, jobs, and
+current problems. It shows figures that are known already; 'ragctx doctor' checks
+everything.
 
-The exit status is 1 if something does not work as it should. With --quiet it only tells
-whether a server can answer, by the exit status, and prints nothing; that is what a health
-check needs, which leaves the data directory alone.`
+The exit status is 1 if there is a problem. With --quiet it prints nothing, and the exit
+status reports only whether a server can answer. That is a health check; it does not open
+the data directory.`
 
 // report is a status and its origin.
 type report struct {
@@ -36,7 +36,7 @@ func newStatus(env lookupEnv) *cobra.Command {
 	var quiet, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell how the server and its data are doing",
+		Short: "Show the state of the server and its data",
 		Long:  statusHelp,
 		Example: `  ragctx status
   ragctx status --json | jq .total

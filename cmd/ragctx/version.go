@@ -32,7 +32,7 @@ func newVersion(lookupEnv) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "version",
-		Short:   "Print the version and what is built in",
+		Short:   "Print the version and the built-in components",
 		Example: "  ragctx version\n  ragctx version --json",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -114,7 +114,7 @@ func (a *Agent) ask(ctx context.Context, final bool) (Reply, error) {
 	}
 }
 
-// use runs tools side by side. What fails is told to the model, which may know better.
+// use runs tools in parallel. The model reads the error of a failed call.
 func (a *Agent) use(ctx context.Context, calls []Call) []Result {
 	out := make([]Result, len(calls))
 	var wait sync.WaitGroup
