@@ -76,13 +76,13 @@ func routesOf(table string) (listed map[string]bool, below []string) {
 	return listed, below
 }
 
-// TestQueryFieldsPage: docs/rest.md tells what each field of a query means.
+// TestQueryFieldsPage: docs/rest-context.md says what each field of a query means.
 func TestQueryFieldsPage(t *testing.T) {
 	f := start(t, Options{})
-	table := page(t, "../docs/rest.md", "## POST /v1/context\n", "The answer:")
+	table := page(t, "../docs/rest-context.md", "## POST /v1/context\n", "The answer:")
 	for name := range f.api.OpenAPI().Components.Schemas.Map()["ContextRequest"].Properties {
 		if !strings.Contains(table, "`"+name+"`") {
-			t.Errorf("docs/rest.md does not tell what %s means", name)
+			t.Errorf("docs/rest-context.md does not say what %s means", name)
 		}
 	}
 }
