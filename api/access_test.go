@@ -75,7 +75,8 @@ var probes = map[string]probe{
 	"compile":        {anywhere, "/v1/compile", `{"messages":[{"content":"a"}]}`}, "compact": {anywhere, "/v1/compact", `{"messages":[{"content":"a"}]}`},
 
 	"list-documents": {namespace, "/v1/documents?namespace={ns}", ""}, "get-document": {namespace, "/v1/documents/d?namespace={ns}", ""},
-	"put-document": {shared, "/v1/documents/d2?namespace={ns}", `{"text":"words"}`}, "delete-document": {shared, "/v1/documents/d2?namespace={ns}", ""},
+	"post-document": {shared, "/v1/documents?namespace={ns}", `{"text":"words"}`},
+	"put-document":  {shared, "/v1/documents/d2?namespace={ns}", `{"text":"words"}`}, "delete-document": {shared, "/v1/documents/d2?namespace={ns}", ""},
 	"put-documents":   {shared, "/v1/documents:bulk?namespace={ns}", `{"id":"d3","text":"words"}` + "\n"},
 	"list-duplicates": {namespace, "/v1/documents:duplicates?namespace={ns}", ""}, "get-item": {namespace, "/v1/items/d@1%230?namespace={ns}", ""},
 	"get-ranking": {namespace, "/v1/rankings/documents?namespace={ns}", ""}, "put-ranking": {shared, "/v1/rankings/documents?namespace={ns}", `{}`},

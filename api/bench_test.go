@@ -12,7 +12,7 @@ import (
 
 // BenchmarkNoKey is what a document of 1 MiB costs for keys when it has none.
 func BenchmarkNoKey(b *testing.B) {
-	body, err := json.Marshal(documentRequest{Text: strings.Repeat("A line of a document, as it comes.\n", 1<<20/35)})
+	body, err := json.Marshal(DocumentRequest{Text: strings.Repeat("A line of a document, as it comes.\n", 1<<20/35)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func BenchmarkNoKey(b *testing.B) {
 // BenchmarkCheckJSON checks a document of 1 MiB.
 func BenchmarkCheckJSON(b *testing.B) {
 	text := strings.Repeat("A line of a document, as it comes.\nUnd eine mit Umläuten: äöü.\n", 1<<20/65)
-	src, err := json.Marshal(documentRequest{Text: text})
+	src, err := json.Marshal(DocumentRequest{Text: text})
 	if err != nil {
 		b.Fatal(err)
 	}

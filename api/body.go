@@ -60,8 +60,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 			s.handleError(p, c)
 			return
 		}
-		held.data = body
-		held.Reset(body)
+		held.put(body)
 		c.Request().Body = held
 	}
 	leave, err := s.compute(ctx.Context(), op)
@@ -90,11 +89,16 @@ type heldBody struct {
 // Close implements [io.Closer].
 func (*heldBody) Close() error { return nil }
 
+// put replaces the body.
+func (b *heldBody) put(data []byte) {
+	b.data = data
+	b.Reset(data)
+}
+
 // take returns the body and gives up its ownership.
 func (b *heldBody) take() []byte {
 	data := b.data
-	b.data = nil
-	b.Reset(nil)
+	b.put(nil)
 	return data
 }
 

@@ -36,7 +36,7 @@ const (
 var bodyFactors = map[string]int64{
 	"compile": 9, "create-session": 8, "append-session-messages": 8, "put-session-section": 8, importSession: 8,
 	"complete-turn": 10, "mem0-add": 10, "mem0-add-v3": 10,
-	"put-document": 9, putDocuments: 12, // both indexes included
+	"put-document": 9, "post-document": 9, putDocuments: 12, // both indexes included
 	"append-messages": 8,
 }
 

@@ -135,7 +135,7 @@ func (c *Client) PutDocument(ctx context.Context, namespace string, d ragctx.Doc
 		return store.Put{}, err
 	}
 	var put documentPut
-	err := c.do(ctx, http.MethodPut, documentPath(d.ExternalID), in(namespace), documentRequest{
+	err := c.do(ctx, http.MethodPut, documentPath(d.ExternalID), in(namespace), DocumentRequest{
 		Text: d.Text, Title: d.Title, Source: d.Source, MIME: d.MIME, Tags: d.Tags, Metadata: d.Metadata,
 		Occurred: d.Occurred, Chunk: SizesOf(d.Chunk), Root: root,
 	}, &put)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 	"github.com/ragctx/ragctx/providers/docs"
 )
 
-// documentRequest is a document to store. Its id is in the path.
-type documentRequest struct {
+// DocumentRequest is a document to store. It is exported because huma ignores unexported embedded
+// types.
+type DocumentRequest struct {
 	Text     string    `json:"text,omitempty" doc:"the whole text, at most 32 MiB; default is the title"`
 	Title    string    `json:"title,omitempty"`
 	Source   string    `json:"source,omitempty" doc:"origin of the text, at most 4 KiB" example:"file:docs/a.md"`
@@ -27,6 +29,13 @@ type documentRequest struct {
 	Occurred time.Time `json:"occurred,omitzero" doc:"time of the events in the document"`
 	Chunk    *Sizes    `json:"chunk,omitempty" doc:"chunk sizes; default is 400 characters, at most 1200"`
 	Root     string    `json:"root,omitempty"`
+}
+
+// newDocumentRequest is a document to store, with the id in the body.
+type newDocumentRequest struct {
+	ID  string `json:"id,omitempty" doc:"id of the document, 1 to 512 bytes of UTF-8; default is the url, or a new id" example:"docs/a.md"`
+	URL string `json:"url,omitempty" doc:"address of the text, which becomes its source. The server does not fetch it" example:"https://example.com/a"`
+	DocumentRequest
 }
 
 // documentPut is the result of storing a document.
@@ -96,25 +105,42 @@ type DocumentKey struct {
 	ID string `path:"id" example:"docs/a.md"`
 }
 
-// documentPutInput is a document in JSON, or a file with parameters for its missing attributes.
-type documentPutInput struct {
-	DocumentKey
-	Matching
-	IfNoneMatch string   `header:"If-None-Match" maxLength:"8192"`
-	Title       string   `query:"title" maxLength:"2048" doc:"for a file; default is the title found in it"`
-	Source      string   `query:"source" maxLength:"4096" doc:"for a file: its origin"`
-	Tags        []string `query:"tags,explode" maxItems:"64" doc:"for a file; may be repeated"`
-	Metadata    string   `query:"metadata" maxLength:"16384" example:"{\"team\": \"ops\"}"`
-	Occurred    string   `query:"occurred" format:"date-time" doc:"for a file: time of the events in it"`
-	Root        string   `query:"root" doc:"for a file: source that it was ingested from"`
+// FileAttributes are the attributes of a document that is sent as a file. It is exported for huma, like
+// DocumentRequest.
+type FileAttributes struct {
+	Title    string   `query:"title" maxLength:"2048" doc:"for a file; default is the title found in it"`
+	Source   string   `query:"source" maxLength:"4096" doc:"for a file: its origin"`
+	Tags     []string `query:"tags,explode" maxItems:"64" doc:"for a file; may be repeated"`
+	Metadata string   `query:"metadata" maxLength:"16384" example:"{\"team\": \"ops\"}"`
+	Occurred string   `query:"occurred" format:"date-time" doc:"for a file: time of the events in it"`
+	Root     string   `query:"root" doc:"for a file: source that it was ingested from"`
+}
+
+// DocumentBody is a document in JSON, or a file with its attributes. It is exported for huma, like
+// DocumentRequest.
+type DocumentBody struct {
+	FileAttributes
 
 	body  *heldBody
 	file  bool
 	media string // type of a file
 }
 
+type documentPutInput struct {
+	DocumentKey
+	DocumentBody
+	Matching
+	IfNoneMatch string `header:"If-None-Match" maxLength:"8192"`
+}
+
+type documentPostInput struct {
+	Scoped
+	DocumentBody
+	ID string `query:"id" maxLength:"512" doc:"for a file: id of the document; default is the name of the file in a form, or a new id" example:"docs/a.md"`
+}
+
 // Resolve implements [huma.Resolver]; it distinguishes files from JSON.
-func (d *documentPutInput) Resolve(ctx huma.Context) []error {
+func (d *DocumentBody) Resolve(ctx huma.Context) []error {
 	r := humaecho.Unwrap(ctx).Request()
 	h := r.Header
 	if d.body, _ = r.Body.(*heldBody); d.body == nil {
@@ -189,6 +215,8 @@ type documentOutput struct {
 
 type documentPageOutput struct{ Body documentPage }
 
+func (o *documentPutOutput) made() string { return o.Body.ID }
+
 func (s *Server) documentRoutes() {
 	tags := []string{coreGroup}
 	register(s, huma.Operation{
@@ -198,8 +226,20 @@ func (s *Server) documentRoutes() {
 			"changes nothing; different content creates a new version. 200 if the id existed. A body of another " +
 			"type than JSON is a file, such as a PDF or a web page, and its text is stored; the query parameters " +
 			"apply to files only.",
-		RequestBody: s.documentBody(),
+		RequestBody: s.documentBody(reflect.TypeFor[DocumentRequest]()),
 	}, s.putDocument, http.StatusOK)
+	body := s.documentBody(reflect.TypeFor[newDocumentRequest]())
+	body.Content[formType] = &huma.MediaType{Schema: &huma.Schema{
+		Type: huma.TypeObject, Properties: map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary"}},
+		AdditionalProperties: true,
+	}}
+	register(s, huma.Operation{
+		OperationID: "post-document", Method: http.MethodPost, Path: "/v1/documents", Tags: tags,
+		Summary: "Store a document under an id of the body or a new id", DefaultStatus: http.StatusCreated,
+		Description: "As PUT /v1/documents/{id}, and answers with the id. 200 if the id existed. A form has one part " +
+			"named file; its other parts have the names of the query parameters.",
+		RequestBody: body,
+	}, s.postDocument, http.StatusOK)
 	register(s, huma.Operation{
 		OperationID: "get-document", Method: http.MethodGet, Path: "/v1/documents/{id}", Tags: tags,
 		Summary:     "Get a document",

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,10 +34,10 @@ func isFile(h http.Header) bool {
 }
 
 // documentBody describes the request body of a document.
-func (s *Server) documentBody() *huma.RequestBody {
+func (s *Server) documentBody(inJSON reflect.Type) *huma.RequestBody {
 	binary := &huma.Schema{Type: huma.TypeString, Format: "binary"}
 	b := &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
-		jsonType: {Schema: s.schemaOf(reflect.TypeFor[documentRequest]())},
+		jsonType: {Schema: s.schemaOf(inJSON)},
 		anyFile:  {Schema: binary}, "text/*": {Schema: binary},
 	}}
 	for _, t := range extract.Types() {
@@ -48,8 +49,11 @@ func (s *Server) documentBody() *huma.RequestBody {
 // readFile returns the file in a request body.
 func (s *Server) readFile(c echo.Context, op *huma.Operation, memory *reservation) ([]byte, *Problem) {
 	r := c.Request()
-	if p := checkFileType(r.Header); p != nil {
-		return nil, p
+	_, boundary, _ := bulkType(r.Header)
+	if form := boundary != "" && op.RequestBody.Content[formType] != nil; !form {
+		if p := checkFileType(r.Header); p != nil {
+			return nil, p
+		}
 	}
 	return s.readAll(c, op, memory, s.opts.MaxFileBytes, "split the file")
 }
@@ -84,34 +88,72 @@ func (s *Server) putDocument(ctx context.Context, in *documentPutInput) (*docume
 	if err != nil {
 		return nil, err
 	}
-	put := s.putText
+	to := s.engine.If(when)
 	if in.file {
-		put = s.putFile
+		return s.putFile(ctx, to, in.Namespace, in.ID, &in.DocumentBody)
 	}
-	done, err := put(ctx, in, s.engine.If(when))
+	var body DocumentRequest
+	if err := in.decode(&body); err != nil {
+		return nil, err
+	}
+	return s.putText(ctx, to, in.Namespace, in.ID, body)
+}
+
+func (s *Server) postDocument(ctx context.Context, in *documentPostInput) (*documentPutOutput, error) {
+	to := s.engine.If(store.Condition{})
+	newID := cmp.Or(seedOf(ctx), s.engine.NewID())
+	if in.file {
+		name, err := in.readForm()
+		if err != nil {
+			return nil, err
+		}
+		return s.putFile(ctx, to, in.Namespace, cmp.Or(in.ID, name, newID), &in.DocumentBody)
+	}
+	var body newDocumentRequest
+	if err := in.decode(&body); err != nil {
+		return nil, err
+	}
+	switch {
+	case in.ID != "":
+		return nil, invalid(Fault{Location: "query.id", Message: "is for files; put it into the JSON"})
+	case body.URL != "" && body.Source != "" && body.URL != body.Source:
+		return nil, ragctx.Invalid("url", "contradicts source; send one of them")
+	case body.URL != "" && body.Text == "":
+		return nil, ragctx.Invalid("url", "is not fetched by the server; send the text of the page too, or run 'ragctx ingest URL'")
+	}
+	body.Source = cmp.Or(body.Source, body.URL)
+	return s.putText(ctx, to, in.Namespace, cmp.Or(body.ID, body.URL, newID), body.DocumentRequest)
+}
+
+// stored is the answer to a stored document.
+func stored(id string, done store.Put, err error) (*documentPutOutput, error) {
 	return &documentPutOutput{
-		created(done.Status), tagOfRevision(done.Revision),
-		documentPut{in.ID, done.Version, done.Status, done.Chunks},
+		created(done.Status), tagOfRevision(done.Revision), documentPut{id, done.Version, done.Status, done.Chunks},
 	}, err
 }
 
+// decode reads the JSON of a document.
+func (d *DocumentBody) decode(to any) error {
+	if faults := d.misplaced(); len(faults) > 0 {
+		return invalid(faults...)
+	}
+	if err := json.Unmarshal(d.body.take(), to); err != nil {
+		return invalid(Fault{Location: "body", Message: "cannot be read: " + err.Error()})
+	}
+	return nil
+}
+
 // putText stores a document sent as JSON.
-func (s *Server) putText(ctx context.Context, in *documentPutInput, to engine.Conditional) (store.Put, error) {
-	if faults := in.misplaced(); len(faults) > 0 {
-		return store.Put{}, invalid(faults...)
-	}
-	var body documentRequest
-	if err := json.Unmarshal(in.body.take(), &body); err != nil {
-		return store.Put{}, invalid(Fault{Location: "body", Message: "cannot be read: " + err.Error()})
-	}
-	return to.PutDocument(ctx, in.Namespace, ragctx.Document{
-		ExternalID: in.ID, Title: body.Title, Source: body.Source, MIME: body.MIME, Text: body.Text,
-		Tags: body.Tags, Metadata: body.Metadata, Occurred: body.Occurred, Chunk: body.Chunk.options(),
-	}, body.Root)
+func (s *Server) putText(ctx context.Context, to engine.Conditional, namespace, id string, r DocumentRequest) (*documentPutOutput, error) {
+	done, err := to.PutDocument(ctx, namespace, ragctx.Document{
+		ExternalID: id, Title: r.Title, Source: r.Source, MIME: r.MIME, Text: r.Text,
+		Tags: r.Tags, Metadata: r.Metadata, Occurred: r.Occurred, Chunk: r.Chunk.options(),
+	}, r.Root)
+	return stored(id, done, err)
 }
 
 // misplaced returns the faults of file parameters sent with JSON.
-func (d *documentPutInput) misplaced() []Fault {
+func (d *FileAttributes) misplaced() []Fault {
 	var faults []Fault
 	for _, p := range [...]struct {
 		name string
@@ -132,14 +174,14 @@ func (d *documentPutInput) misplaced() []Fault {
 }
 
 // putFile stores a document sent as a file.
-func (s *Server) putFile(ctx context.Context, in *documentPutInput, to engine.Conditional) (store.Put, error) {
-	d := ragctx.Document{ExternalID: in.ID, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
+func (s *Server) putFile(ctx context.Context, to engine.Conditional, namespace, id string, in *DocumentBody) (*documentPutOutput, error) {
+	d := ragctx.Document{ExternalID: id, Title: in.Title, Source: in.Source, Tags: in.Tags, MIME: fileType(in.media)}
 	if in.Metadata != "" {
 		meta := Metadata{}
 		dec := json.NewDecoder(strings.NewReader(in.Metadata))
 		dec.UseNumber()
 		if err := dec.Decode(&meta); err != nil || dec.More() || meta == nil {
-			return store.Put{}, invalid(Fault{
+			return nil, invalid(Fault{
 				Location: "query.metadata",
 				Message:  `is no JSON object; send one such as {"team": "ops"}, percent-encoded`,
 			})
@@ -149,14 +191,15 @@ func (s *Server) putFile(ctx context.Context, in *documentPutInput, to engine.Co
 	if in.Occurred != "" {
 		t, err := time.Parse(time.RFC3339, in.Occurred)
 		if err != nil {
-			return store.Put{}, invalid(Fault{
+			return nil, invalid(Fault{
 				Location: "query.occurred",
 				Message:  fmt.Sprintf("is %q; use a time such as 2026-03-01T12:00:00Z", ragctx.Clip(in.Occurred)),
 			})
 		}
 		d.Occurred = t
 	}
-	return to.PutFile(ctx, in.Namespace, d, in.body.take(), in.Root)
+	done, err := to.PutFile(ctx, namespace, d, in.body.take(), in.Root)
+	return stored(id, done, err)
 }
 
 // fileType returns the type that a declared one implies; "" if it only says file or plain text.

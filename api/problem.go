@@ -162,7 +162,7 @@ func detailOf(status int, err error) string {
 // locate returns the location in a request of a field of the engine.
 func (s *Server) locate(op *huma.Operation, field string) string {
 	if field == "external_id" {
-		return "path.id"
+		field = "id" // of the path or the body
 	}
 	if field == "body" {
 		return field

@@ -30,7 +30,7 @@ var operationRoles = map[access.Role][]string{
 		"mem0-get", "mem0-history",
 	},
 	access.Write: {
-		"put-document", "put-documents", "delete-document", "cancel-job", "retry-job",
+		"put-document", "post-document", "put-documents", "delete-document", "cancel-job", "retry-job",
 		"append-messages", "import-messages", "erase-cluster",
 		"remember", "remember-outcome", "change-memory", "delete-memory", "change-memory-tags", "put-memory-tags",
 		"undo-memory",

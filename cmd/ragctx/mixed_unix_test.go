@@ -116,6 +116,7 @@ func things(n string) []*thing {
 // unmixed are the operations that write and are not among [things], each with the reason.
 var unmixed = map[string]string{
 	"add-session-provider": "needs a provider of the operator's", "remove-session-provider": "the same",
+	"post-document":   "stores as put-document does",
 	"import-messages": "appends as append-messages does", "import-session": "makes what create-session and append make",
 	"release-memory": "takes what was learnt from a turn out of quarantine", "discard-memory": "the same",
 	"compact-session": "writes a record as an observation does", "undo-session-compaction": "needs such a record",
