@@ -44,12 +44,12 @@ type AssembleBudget struct {
 	ContextShare  float64 `json:"context_share,omitempty" minimum:"-1" maximum:"1"`
 }
 
-// AssembleContext is a [ContextRequest] without the fields that an [AssembleRequest] has itself.
-type AssembleContext ContextRequest
+// AssembleContext is a [contextRequest] without the fields that an [AssembleRequest] has itself.
+type AssembleContext contextRequest
 
 // TransformSchema implements [huma.SchemaTransformer].
 func (AssembleContext) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	ContextRequest{}.TransformSchema(r, s)
+	contextRequest{}.TransformSchema(r, s)
 	for _, name := range []string{"query", "messages", "namespace", "user_id", "agent_id", "session_id", "blocks"} {
 		delete(s.Properties, name)
 	}
@@ -61,10 +61,10 @@ func (AssembleContext) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Sc
 // is empty.
 func (c AssembleContext) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
-		ContextRequest
+		contextRequest
 
 		Query string `json:"query,omitempty"`
-	}{ContextRequest: ContextRequest(c), Query: c.Query})
+	}{contextRequest: contextRequest(c), Query: c.Query})
 }
 
 // AssembleAnswer is the input of a model call.

@@ -65,7 +65,7 @@ func (r AssembleRequest) call(messages []ragctx.Message, losses []FormLoss) (Ass
 
 // call returns the call of a parsed conversation.
 func (o AssembleOptions) call(said Said, messages []ragctx.Message, losses []FormLoss) (AssembleCall, error) {
-	q, err := ContextRequest(o.Context).query()
+	q, err := contextRequest(o.Context).query()
 	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
 		f.Field = "context." + f.Field
 	}

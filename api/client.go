@@ -191,21 +191,21 @@ func (c *Client) Document(ctx context.Context, namespace, id string, version int
 // Context calls [engine.Engine.Context] on the server.
 func (c *Client) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
 	var a resolve.Answer
-	err := c.do(ctx, http.MethodPost, "/v1/context", nil, contextRequest(q), &a)
+	err := c.do(ctx, http.MethodPost, "/v1/context", nil, contextRequestOf(q), &a)
 	return a, err
 }
 
 // Search calls [engine.Engine.Search] on the server.
 func (c *Client) Search(ctx context.Context, q ragctx.ContextQuery) (engine.SearchResult, error) {
 	var r engine.SearchResult
-	err := c.do(ctx, http.MethodPost, "/v1/search", nil, contextRequest(q), &r)
+	err := c.do(ctx, http.MethodPost, "/v1/search", nil, contextRequestOf(q), &r)
 	return r, err
 }
 
 // Explain calls [engine.Engine.Explain] on the server.
 func (c *Client) Explain(ctx context.Context, q ragctx.ContextQuery) (engine.Explanation, error) {
 	var x engine.Explanation
-	err := c.do(ctx, http.MethodPost, "/v1/explain", nil, contextRequest(q), &x)
+	err := c.do(ctx, http.MethodPost, "/v1/explain", nil, contextRequestOf(q), &x)
 	return x, err
 }
 
@@ -251,8 +251,8 @@ func escaped(id string) string {
 }
 
 // contextRequest returns q as a request. Zero limits become the server's defaults.
-func contextRequest(q ragctx.ContextQuery) ContextRequest {
-	r := ContextRequest{
+func contextRequestOf(q ragctx.ContextQuery) contextRequest {
+	r := contextRequest{
 		Query: q.Query, Depth: string(q.Depth), Namespace: q.Namespace, UserID: q.UserID, AgentID: q.AgentID,
 		SessionID: q.SessionID, AsOf: q.AsOf, Now: q.Now, Tokenizer: q.Tokenizer, Format: q.Format, Preset: q.Preset,
 		Queries: q.Queries, Messages: q.Messages, Exclude: q.Exclude, MinRelevance: q.MinRelevance,

@@ -168,11 +168,11 @@ func TestQueriesAreSentWhole(t *testing.T) {
 			t.Errorf("%s is not set here", f.Name)
 		}
 	}
-	body, err := json.Marshal(contextRequest(q))
+	body, err := json.Marshal(contextRequestOf(q))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r ContextRequest
+	var r contextRequest
 	if err := json.Unmarshal(body, &r); err != nil {
 		t.Fatal(err)
 	}

@@ -56,12 +56,12 @@ type CompileRequest struct {
 // CompileSections is a conversation to compile: messages or sections, with their compactions.
 type CompileSections struct {
 	Said
-	Sections []SectionRequest `json:"sections,omitempty" maxItems:"100"`
+	Sections []sectionRequest `json:"sections,omitempty" maxItems:"100"`
 	Records  []compact.Record `json:"records,omitempty" maxItems:"1000"`
 }
 
-// SectionRequest is a section in a request.
-type SectionRequest struct {
+// sectionRequest is a section in a request.
+type sectionRequest struct {
 	Name     string       `json:"name" maxLength:"512" doc:"unique in the request" example:"messages"`
 	Messages SaidMessages `json:"messages" doc:"oldest first"`
 }
@@ -183,7 +183,7 @@ func (r CompileSections) at(section int) string {
 func (s *Server) sectionsOf(r CompileSections) (session.Store, []FormLoss, error) {
 	sections := r.Sections
 	if sections == nil {
-		sections = []SectionRequest{{Name: session.SectionMessages, Messages: r.Messages}}
+		sections = []sectionRequest{{Name: session.SectionMessages, Messages: r.Messages}}
 	} else if len(r.Messages) > 0 {
 		return session.Store{}, nil, ragctx.Invalid("sections", "cannot be combined with messages; send one of them")
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
-// ContextRequest is a [ragctx.ContextQuery] in JSON. An absent field has its default; a given limit
+// contextRequest is a [ragctx.ContextQuery] in JSON. An absent field has its default; a given limit
 // must be in range.
-type ContextRequest struct {
+type contextRequest struct {
 	Query          string         `json:"query" maxLength:"65536" example:"how do I roll back a deployment?"`
 	ContextTypes   []string       `json:"context_types,omitempty" maxItems:"16"`
 	Depth          string         `json:"depth,omitempty" default:"overview"`
@@ -64,7 +64,7 @@ type FilterRequest struct {
 
 // TransformSchema implements [huma.SchemaTransformer]. It documents the names that lower packages
 // know and validate.
-func (ContextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+func (contextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	names := func(p *huma.Schema, values ...string) { p.Extensions = map[string]any{"enum": values} }
 	names(s.Properties["context_types"].Items, string(ragctx.TypeMemory), string(ragctx.TypeResource),
 		string(ragctx.TypeSkill))
@@ -77,7 +77,7 @@ func (ContextRequest) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sch
 }
 
 // query returns the request in the engine's vocabulary.
-func (r ContextRequest) query() (ragctx.ContextQuery, error) {
+func (r contextRequest) query() (ragctx.ContextQuery, error) {
 	q := ragctx.ContextQuery{
 		Query: r.Query, Namespace: r.Namespace, UserID: r.UserID, AgentID: r.AgentID, SessionID: r.SessionID,
 		AsOf: r.AsOf, Now: r.Now, Tokenizer: r.Tokenizer, Format: r.Format, Preset: r.Preset, Queries: r.Queries,
@@ -118,7 +118,7 @@ func atIndex(err error, field string, i int) error {
 	return err
 }
 
-type contextInput struct{ Body ContextRequest }
+type contextInput struct{ Body contextRequest }
 
 // TimingHeader requests the header Server-Timing with the value "true".
 const TimingHeader = "Ragctx-Timing"

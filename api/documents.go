@@ -34,7 +34,7 @@ type DocumentRequest struct {
 // newDocumentRequest is a document to store, with the id in the body.
 type newDocumentRequest struct {
 	ID  string `json:"id,omitempty" doc:"id of the document, 1 to 512 bytes of UTF-8; default is the url, or a new id" example:"docs/a.md"`
-	URL string `json:"url,omitempty" doc:"address of the text, which becomes its source. The server does not fetch it" example:"https://example.com/a"`
+	URL string `json:"url,omitempty" doc:"address of the text, which becomes its source. It is not fetched" example:"https://example.com"`
 	DocumentRequest
 }
 
@@ -136,7 +136,7 @@ type documentPutInput struct {
 type documentPostInput struct {
 	Scoped
 	DocumentBody
-	ID string `query:"id" maxLength:"512" doc:"for a file: id of the document; default is the name of the file in a form, or a new id" example:"docs/a.md"`
+	ID string `query:"id" maxLength:"512" doc:"for a file: its id; default is the name of the file in a form, or a new id" example:"a.md"`
 }
 
 // Resolve implements [huma.Resolver]; it distinguishes files from JSON.

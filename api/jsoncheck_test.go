@@ -104,7 +104,7 @@ func FuzzCheckJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src []byte) {
 		checkAgainstStdlib(t, src)
 		if faults, err := checkJSON(src, schema, schemas); err == nil && len(faults) == 0 {
-			var r ContextRequest
+			var r contextRequest
 			if err := json.Unmarshal(src, &r); err != nil {
 				t.Errorf("checked by its schema, yet not decodable: %q: %v", src, err)
 			}
@@ -159,7 +159,7 @@ func TestCheckSchemaAgreesWithDecoding(t *testing.T) {
 	if serr != nil || len(faults) > 0 {
 		t.Fatalf("refused: %v %v", serr, faults)
 	}
-	var r ContextRequest
+	var r contextRequest
 	if err := json.Unmarshal([]byte(good), &r); err != nil {
 		t.Fatal(err)
 	}

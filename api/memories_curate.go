@@ -33,9 +33,8 @@ type turnUndone struct {
 
 type turnUndoneOutput struct{ Body turnUndone }
 
-// TurnKey are the parameters that name a turn. It is exported because huma ignores unexported
-// embedded types.
-type TurnKey struct {
+// turnKey are the parameters that name a turn.
+type turnKey struct {
 	Viewed
 	ID string `path:"id" doc:"turn id"`
 }
@@ -140,7 +139,7 @@ func (s *Server) undoMemory(ctx context.Context, in *MemoryKey) (*undoneOutput, 
 	return &undoneOutput{undone{c}}, err
 }
 
-func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, error) {
+func (s *Server) undoTurn(ctx context.Context, in *turnKey) (*turnUndoneOutput, error) {
 	ids, err := s.engine.Sessions().UndoTurn(ctx, in.Namespace, in.ID, in.viewer())
 	if err == nil && len(ids) == 0 {
 		ids = []string{}
@@ -149,7 +148,7 @@ func (s *Server) undoTurn(ctx context.Context, in *TurnKey) (*turnUndoneOutput, 
 	return &turnUndoneOutput{turnUndone{ids}}, err
 }
 
-func (s *Server) getTurn(ctx context.Context, in *TurnKey) (*storedTurnOutput, error) {
+func (s *Server) getTurn(ctx context.Context, in *turnKey) (*storedTurnOutput, error) {
 	t, err := s.engine.Sessions().Turn(ctx, in.Namespace, in.ID, in.viewer())
 	if err != nil {
 		return nil, err
