@@ -13,15 +13,25 @@
 //     webhook URLs, passwords in URLs;
 //   - card numbers (known issuer, usual length and grouping, Luhn), account numbers
 //     (IBAN: country, length, mod 97), US social security numbers next to their name;
-//   - values assigned to a word for a secret (password, PIN, API key, token, door code,
-//     in English, German, Spanish and French) by a sign or verb: "password = …",
-//     "my password is …", "--token …", "<password>…".
+//   - values assigned to a word for a secret in what is written for programs: "password = …",
+//     "--token …", "<password>…", "mysql -p…";
+//   - words of a sentence that trained weights take for a secret, by what they look like and how the
+//     sentence binds them to a word for a secret or for what it opens, in English, German, Spanish
+//     and French: "my password is …", "the gate opens with …", "no, try …".
 //
 // A word for a secret without a value is not redacted ("password reset is broken"), nor is an
-// impossible value: a placeholder, a variable, the name of a type, a statement about a password
-// ("is required"). After "password", "PIN" or "code" anything else counts, up to the end of the
-// clause; after "token" or "secret" mostly a mixture of letters and digits. Hashes,
-// UUIDs, ids and order numbers stay, because nothing marks them as secret.
+// impossible value: a placeholder, a variable, a version, an address. Hashes, UUIDs, ids and order
+// numbers stay where nothing marks them as secret.
+//
+// # Weights
+//
+// The weights are trained with the texts of this package's testdata and of testdata/memory/dev:
+//
+//	go test ./internal/redact -run TestTrain -train weights.bin      # after new texts or features
+//	go test ./internal/redact -run TestTrain -folds 5 -v             # cross-validation, with each miss
+//
+// vocabulary.bin has the frequent words of English, German and Spanish of spacy-lookups-data 1.0.5
+// (MIT) and its French forms; TestWriteVocabulary writes it from a list of ranks and words.
 //
 // # Own output
 //

@@ -33,13 +33,8 @@ var (
 		rotate rotated turn turned equal equals`, `geändert gesetzt setze setz ändere ändern gewechselt stelle stell gestellt
 		umgestellt zurückgesetzt`,
 		`cambié cambia cambiar cambio cambiado cambió puse cambiada`, `changé change changer mis remplacé remplace`)
-	// newly are words before a value that followed another one.
-	newly = wordSet(`now new neue neues nouveau nouvelle nueva nuevo jetzt nun inzwischen heute ahora maintenant désormais
-	meanwhile instead mittlerweile`)
 	pronouns = wordSet(`it that this these those she he they we you i what which who whose someone es das dies er sie ihn ihr
 		wir ich man was wer welches ça cela ce il elle on nous vous je tu ils lo eso esto ella él nosotros yo qué cuál qui que`)
-	// subjects are German pronouns, which follow their verb: "mit dem Passwort komme ich".
-	subjects = wordSet(`ich du er sie es wir ihr man`)
 	articles = wordSet(`the a an my your his her its our their this that der die das den dem des ein eine einen einem einer
 		mein meine meinem meiner dein deine deinem unser unsere unserem sein seine ihr ihre le la les un une mon ma mes ton ta tes son
 		sa ses notre votre leur el los las una mi mis tu su sus nuestra nuestro vuestra tú same usual gleiche gleichen übliche
@@ -70,9 +65,7 @@ var (
 	// entering are verbs of typing a secret, using those of choosing one.
 	entering = wordSet(`press keyed type typed types typing enter entered enters entering tried try tippe tipp tippte getippt eingetippt
 		tape tapé tapez escribe escribí escribo pon ingresa`)
-	// entered are forms that tell of it.
-	entered = wordSet(`typed entered tried getippt eingetippt tippte eingegeben tapé escribí puse`)
-	using   = wordSet(`use uses used using set sets pick picked choose chose chosen take took want wanted have had has put
+	using = wordSet(`use uses used using set sets pick picked choose chose chosen take took want wanted have had has put
 		try tried went go need keep kept made make gave`,
 		`nimm nehme nehmen nahm nutze nutzen benutze benutzen verwende verwenden hab habe hatte haben probier probiere setze
 		setz gib gebe wähle`,
@@ -81,15 +74,18 @@ var (
 		j'utilise j'ai choisi essaie choisis`)
 	with = wordSet(`with using mit con avec als como comme per`)
 	// asking begin a question for a secret, supposing one for a judgement; proposing stand before a proposal.
-	asking     = wordSet(`what what's which wie welches quel cuál cual war es`)
-	supposing  = wordSet(`would could wäre sería serait geht`)
-	proposing  = wordSet(`of with try about mit de con avec mal maybe perhaps vielleicht how`)
-	recipients = wordSet(`me us him her them you mir dir uns ihm ihr te`)
-	giving     = wordSet(`has hat tiene make remember save store note add rejects rejected reject refuses refused accepts accept
+	asking    = wordSet(`what what's which wie welches quel cuál cual war es`)
+	proposing = wordSet(`of with try about mit de con avec mal maybe perhaps vielleicht how`)
+	giving    = wordSet(`has hat tiene make remember save store note add rejects rejected reject refuses refused accepts accept
 	denies write give gave gives got get use used try tried enter entered type typed set have took take received
 		assigned`,
 		`nimm nehme nutze benutze merk merke`, `usa uso recuerda`, `utilise prends retiens note`)
 	// accounts are words before the name that goes with a password.
+	keeping   = wordSet(`remind store save note remember keep merk merke notiere speichere retiens note recuerda guarda apunta`)
+	each      = wordSet(`each every all any both jede jeden jedes alle chaque cada todos`)
+	purposes  = wordSet(`for of to für fürs vom von der des zum zur de du del d' pour`)
+	negations = wordSet(`not no never n't don't doesn't isn't wasn't won't can't without nicht kein keine keinen nie ohne pas jamais
+		aucun aucune sans no nunca ningún ninguna sin`)
 	accounts = wordSet(`network ssid netzwerk réseau red user username usr login account acc acct accnt gamertag nickname handle id
 		email mail benutzer benutzername
 	user-id nutzer nutzername konto
@@ -100,8 +96,6 @@ var (
 	// passwordAdjectives are adjectives of a good password.
 	passwordAdjectives = wordSet(`strong enough good safe secure ok okay fine valid too stark genug sicher gut segura buena
 		suficientemente bastante assez sûr bon fort`)
-	namely = wordSet(`i.e i.e. ie aka namely meaning sprich nämlich d.h d.h. i.e: also: c'est-à-dire saber`)
-	hence  = wordSet(`so i.e i.e. ie also namely alors donc entonces meaning plus`)
 	// compounds follow a word for a secret and make another word of it.
 	compounds = wordSet(`field fields reset resets policy policies manager managers hash hashes hashing hint hints prompt
 		prompts protection protected protect protects rotation rule rules strength length generator file files vault box screen page
@@ -190,11 +184,7 @@ var (
 		`cero uno dos tres cuatro cinco seis siete ocho nueve`, `zéro zero un deux trois quatre cinq six sept huit neuf`)
 	codeFillers = wordSet(`left right links rechts then dann and und puis luego izquierda derecha gauche droite hash star
 		pound raute stern dash minus dièse étoile almohadilla mal`)
-	englishNouns = wordSet(`password passwords pass pwd pw passcode passphrase pin code key secret token phrase word answer`)
 )
-
-// maxNumeral is the length in bytes of the longest numeral.
-const maxNumeral = 7
 
 // namesSecret reports whether w has a word for a secret in it: my-password, 1Password.
 func namesSecret(w string) bool {
@@ -212,19 +202,19 @@ func namesSecret(w string) bool {
 // predicate reports whether w describes a secret.
 func predicate(w string) bool {
 	w = strings.Trim(w, ".,;:!?*_()")
-	return predicates[w] || adjectives[w] || passwordAdjectives[w] || ending(w, "n't", "n’t", "tionally", "mente", "ment", "ly") &&
+	return predicates[w] || adjectives[w] || passwordAdjectives[w] || endsWith(w, "n't", "n’t", "tionally", "mente", "ment", "ly") &&
 		!strings.HasSuffix(w, "fly")
 }
 
 // participle reports whether w has the form of a participle, or of an adjective made of a verb.
 func participle(w string) bool {
-	return ending(w, "ed", "ing", "able", "ible", "less", "ous", "ierte", "iert", "isiert") && !nominal[w] || strings.HasPrefix(w,
-		"ge") && ending(w, "t", "en") ||
-		strings.HasSuffix(w, "é") && len(w) > 5 && !nominal[w] || ending(w, "ée", "és", "ées") && !nominal[w]
+	return endsWith(w, "ed", "ing", "able", "ible", "less", "ous", "ierte", "iert", "isiert") && !nominal[w] || strings.HasPrefix(w,
+		"ge") && endsWith(w, "t", "en") ||
+		strings.HasSuffix(w, "é") && len(w) > 5 && !nominal[w] || endsWith(w, "ée", "és", "ées") && !nominal[w]
 }
 
-// ending reports whether w ends with one of endings, after three letters or more.
-func ending(w string, endings ...string) bool {
+// endsWith reports whether w ends with one of endings, after three letters or more.
+func endsWith(w string, endings ...string) bool {
 	for _, e := range endings {
 		if len(w) > len(e)+2 && strings.HasSuffix(w, e) {
 			return true

@@ -2,23 +2,18 @@ package redact
 
 import "strings"
 
-// link is the connection between a value and the word for a secret, ordered from weak to strong.
+// link is the connection between a value and the word for a secret in what is written for programs.
 type link uint8
 
 const (
 	unlinked link = iota
-	adjacent      // password hunter2; | password | hunter2 |
 	flag          // --password hunter2
-	inProse       // the password for the printer is hunter2
 	assigned      // password = hunter2, "password": "hunter2"
 )
 
 // linked returns the start of the value of the word that ends at j, and its link to the word.
 func (p *scanner) linked(i, j int) (link, int) {
 	s := p.s
-	if _, ok := hasPrefixFold(s, j, "'s ", "’s "); ok {
-		return inProse, j
-	}
 	at := j
 	for at < len(s) && at < j+4 && strings.IndexByte("\"'`*_])\\", s[at]) >= 0 {
 		at++
@@ -34,8 +29,6 @@ func (p *scanner) linked(i, j int) (link, int) {
 		return assigned, at + 1
 	case c == ':' || c == '=':
 		return p.sign(at)
-	case closed && c == '>':
-		return adjacent, at + 1
 	case c == '(' && at == j && at+1 < len(s) && strings.IndexByte("\"'`", s[at+1]) >= 0:
 		return assigned, at + 1
 	case c == ',' && closed && strings.Contains(s[max(0, i-1):j], "_") && strings.ToUpper(s[i:j]) == s[i:j],
@@ -43,18 +36,10 @@ func (p *scanner) linked(i, j int) (link, int) {
 		return assigned, blanks(s, run(s, at, comma))
 	case c == '|' && tableRow(s, i) && !compounds[firstWord(s[at+1:])]:
 		return assigned, blanks(s, at+1)
-	case c == ',' && closed, c == '|':
-		return adjacent, blanks(s, at+1)
 	case strings.HasPrefix(s[at:], "->"):
 		return assigned, blanks(s, at+2)
-	case strings.HasPrefix(s[at:], "→"), strings.HasPrefix(s[at:], "–"), strings.HasPrefix(s[at:], "—"):
-		return adjacent, blanks(s, at+len("→"))
-	case c == '-' && at > j && at+1 < len(s) && s[at+1] == ' ':
-		return adjacent, blanks(s, at+1)
 	case c == '\n':
 		return nextLine(s, at)
-	case at == j && strings.IndexByte(".,;!?'", c) < 0 && !strings.HasPrefix(s[at:], "’"):
-		return unlinked, 0
 	}
 	if i >= 2 && strings.HasSuffix(s[:i], "--") || i >= 2 && s[i-1] == '-' && strings.Contains(" "+before(s, i, 24), " --") ||
 		i > 0 && s[i-1] == '-' && (i == 1 || s[i-2] == ' ') {
@@ -63,10 +48,7 @@ func (p *scanner) linked(i, j int) (link, int) {
 	if w, ok := hasPrefixFold(s, at, "value=", "value ="); ok && closed {
 		return assigned, at + len(w)
 	}
-	if closed {
-		return adjacent, at
-	}
-	return inProse, at
+	return unlinked, 0
 }
 
 // tableRow reports whether i is in the first cell of a row of a table.
@@ -117,14 +99,11 @@ func (p *scanner) sign(at int) (link, int) {
 		return unlinked, 0
 	}
 	at = blanks(s, run(s, blanks(s, at), emphasis))
-	if w, ok := hasPrefixFold(s, at, "it's ", "it’s ", "it is "); ok {
-		at += len(w)
-	}
 	if at+2 < len(s) && s[at] == '|' && s[at+1] == '\n' { // a block of YAML
 		return assigned, blanks(s, at+2)
 	}
 	if at < len(s) && (s[at] == '\n' || s[at] == '\r') {
-		return onItsOwnLine(s, at)
+		return unlinked, 0
 	}
 	// A type between the name and the value: password: string = "…".
 	if end := wordEnd(s, at); end > at && types[strings.ToLower(s[at:min(end, at+16)])] {
@@ -136,33 +115,6 @@ func (p *scanner) sign(at int) (link, int) {
 }
 
 var emphasis = setOf("*")
-
-// onItsOwnLine finds a value alone on the next line, or on the line after a fence or an empty line.
-// The link is only adjacent, because lists and maps begin like this, too.
-func onItsOwnLine(s string, at int) (link, int) {
-	for range 3 {
-		if at < len(s) && s[at] == '\r' {
-			at++
-		}
-		if at >= len(s) || s[at] != '\n' {
-			break
-		}
-		at = blanks(s, at+1)
-		if strings.HasPrefix(s[at:], "```") {
-			at = run(s, at, fenceByte)
-		}
-	}
-	end := at
-	for end < len(s) && s[end] > ' ' {
-		end++
-	}
-	if end == at || end < len(s) && s[end] != '\n' && s[end] != '\r' || strings.IndexByte("-#>{[", s[at]) >= 0 || s[end-1] == ':' {
-		return unlinked, 0
-	}
-	return adjacent, at
-}
-
-var fenceByte = setOf("`a-z")
 
 // nextLine reads the value of a variable whose name stands on one line and its value on the next,
 // as in container manifests.

@@ -39,12 +39,15 @@ var kindOf = map[class]string{
 	cookie: Cookie, session: Cookie, answer: Secret,
 }
 
-// endings are words for secrets that are recognized at the end of a longer word, too: DB_PASSWORD,
-// dbPassword, pgpassword, Datenbankpasswort.
-var endings = []struct {
+// ending is a word at the end of a name, and its class.
+type ending struct {
 	word string
 	class
-}{
+}
+
+// endings are words for secrets that are recognized at the end of a longer word, too: DB_PASSWORD,
+// dbPassword, pgpassword, Datenbankpasswort.
+var endings = []ending{
 	{"password", password},
 	{"passwort", password},
 	{"kennwort", password},
@@ -81,6 +84,15 @@ var endings = []struct {
 	{"schlüssel", key},
 }
 
+// endingsBy holds the endings by their last byte.
+var endingsBy = func() (by [256][]ending) {
+	for _, e := range endings {
+		last := e.word[len(e.word)-1]
+		by[last] = append(by[last], e)
+	}
+	return by
+}()
+
 // phraseNames follow a word for a phrase in French and Spanish.
 var phraseNames = []string{" secrète", " de passe", " de récupération", " secreta", " de paso", " de recuperación", " de contraseña"}
 
@@ -92,7 +104,8 @@ var parts = map[string]class{
 	"puk": pin, "combination": code, "combo": code, "otp": code, "sicherheitscode": code,
 	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
 	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
-	"security": ssnWord, "phrase": seed, "frase": seed, "mnemonic": seed, "answer": answer, "antwort": answer, "réponse": answer,
+	"security": ssnWord, "phrase": seed, "words": seed, "pins": pin, "frase": seed, "mnemonic": seed,
+	"answer": answer, "antwort": answer, "réponse": answer,
 	"respuesta": answer,
 	"word":      answer, "keyword": answer, "wort": answer, "palabra": answer, "mot": answer, "bearer": bearer, "basic": basic,
 	"authorization": authorization, "cookie": cookie,
@@ -138,7 +151,7 @@ func (p *scanner) classify(i, j int) (c class, start, end int) {
 	if parts[w] == command {
 		return command, i, j
 	}
-	for _, e := range endings {
+	for _, e := range endingsBy[w[len(w)-1]] {
 		if strings.HasSuffix(w, e.word) {
 			if strings.HasSuffix(w, "publickeytoken") {
 				return noClass, j, j
@@ -335,9 +348,8 @@ func (p *scanner) leads(j int, phrases []string) int {
 	return 0
 }
 
-// noun redacts the value of the secret that the word text[i:j] may name.
-func (p *scanner) noun(i, j int) {
-	c, start, end := p.classify(i, j)
+// noun redacts the value of the secret of class c that the word at i names; start and end are those of its name.
+func (p *scanner) noun(c class, i, start, end int) {
 	switch c {
 	case noClass:
 	case bearer, basic:
@@ -348,14 +360,7 @@ func (p *scanner) noun(i, j int) {
 		p.cookies(end)
 	case session:
 		p.session(start, end)
-	case login:
-		w := strings.ToLower(p.s[start:end])
-		p.login(start, end, w == "wifi" || w == "wlan")
-	case signIn:
-		if w := strings.ToLower(p.s[start:end]); !strings.HasPrefix(w, "i") && w != "auth" || w == "auth" && p.follows(i,
-			"basic") || p.follows(i, "log", "sign", "logged", "signed", "ssh") {
-			p.login(start, end, false)
-		}
+	case login, signIn:
 	default:
 		p.value(c, i, end)
 	}

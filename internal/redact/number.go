@@ -1,10 +1,6 @@
 package redact
 
-import (
-	"slices"
-	"strings"
-	"unicode"
-)
+import "strings"
 
 // group is one group of digits of a number.
 type group struct{ start, end int }
@@ -17,10 +13,6 @@ func (p *scanner) number(i, j int) int {
 	if end := p.ssn(i, j); end > i {
 		p.add(SSN, i, end)
 		return end
-	}
-	if n := j - i; n >= 4 && n <= 8 && wordEndsAt(p.s, j) && opensWith(before(p.s, i, 40), after(p.s, j, 32)) {
-		p.add(AccessCode, i, j)
-		return j
 	}
 	if end := botToken(p.s, i, j); end > i {
 		p.add(Token, i, end)
@@ -36,33 +28,6 @@ func (p *scanner) number(i, j int) int {
 	}
 	return j
 }
-
-// opensWith reports whether the text around a number says that the number opens something: "the gate opens with",
-// "the alarm is", "type … at the door".
-func opensWith(preceding, following string) bool {
-	words := strings.Fields(preceding)
-	if len(words) < 2 && (len(words) == 0 || !entering[words[0]] && words[0] != "use") {
-		return false
-	}
-	last := words[len(words)-1]
-	opens := func(s string) bool {
-		return slices.ContainsFunc(strings.FieldsFunc(s, notLetter), func(w string) bool { return slices.Contains(opened, w) })
-	}
-	switch {
-	case with[last] && last != "as":
-		return strings.Contains(preceding, "unlock") || strings.Contains(preceding, "opens") || strings.Contains(preceding, "ouvre") ||
-			strings.Contains(preceding, "abre") || opens(preceding)
-	case copulas[last]:
-		near := words[len(words)-2]
-		return near != "code" && near != "pin" && slices.Contains(opened, near)
-	case entering[last] || last == "use":
-		first, rest, _ := strings.Cut(strings.TrimLeft(following, "# "), " ")
-		return prepositions[first] && opens(rest)
-	}
-	return false
-}
-
-func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // botToken returns the end of a Telegram bot token, or i if none is found.
 func botToken(s string, i, j int) int {

@@ -51,6 +51,7 @@ func Redact(text string) (string, []Finding) {
 	for range maxRounds {
 		s := scanner{s: redacted}
 		s.run()
+		s.tag()
 		if len(s.found) == 0 {
 			break
 		}
@@ -128,6 +129,7 @@ type scanner struct {
 	s      string
 	found  []Finding
 	header int // end of the last cookie header
+	topics []topic
 	words  *[cachedWords]readWord
 }
 
@@ -179,12 +181,18 @@ func (p *scanner) word(i, j int) int {
 		p.add(BankAccount, i, end)
 		return end
 	}
+	if c, end := p.s[i], strings.IndexByte(p.s[j:min(len(p.s), j+maxValue)], ';'); j == i+1 && c == 'P' && end > 1 && p.s[j] == ':' &&
+		strings.Contains(before(p.s, i, 160), "wifi:t:") {
+		p.add(Password, j+1, j+end) // the text of a QR code for a network
+		return j + end
+	}
+	c, start, end := noClass, i, j
 	if maybeNoun(p.s[i:j]) {
-		p.noun(i, j)
+		if c, start, end = p.classify(i, j); c != noClass {
+			p.noun(c, i, start, end)
+		}
 	}
-	if j-i <= maxNumeral && numerals[strings.ToLower(p.s[i:j])] {
-		return p.spelled(i, j)
-	}
+	p.topic(c, i, j, start, end)
 	return j
 }
 

@@ -73,7 +73,7 @@ var shapes = byFirst(
 	shape{"rk_test_", 16, 0, alnum, APIKey},
 	shape{"pk_live_", 16, 0, alnum, APIKey},
 	shape{"pk_test_", 16, 0, alnum, APIKey},
-	shape{"whsec_", 20, 0, base64std, Secret},
+	shape{"whsec_", 12, 0, base64std, Secret},
 	shape{"SG.", 40, 0, dotted, APIKey},
 	shape{"SK", 32, 32, hexLower, APIKey}, // Twilio; AC… is an account name
 	shape{"key-", 32, 32, hexLower, APIKey},

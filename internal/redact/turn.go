@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// IsShort reports whether a text is short enough to be only the answer to a question.
-func IsShort(text string) bool { return len(text) <= 80 && len(strings.Fields(text)) <= 8 }
+// IsShort reports whether a text is short enough to be about what was said before.
+func IsShort(text string) bool { return len(text) <= 400 }
 
 // Question returns the question for a secret that text ends with, in a short form, or "". What answers it is
 // redacted after it: [Redact] of the question and the answer.
@@ -22,7 +22,8 @@ func Question(text string) string {
 	asks := slices.ContainsFunc(words, func(t proseWord) bool {
 		return requesting[t.w] || text[len(text)-1] == '?' && knowing[t.w]
 	}) || len(words) < 7 && text[len(text)-1] == '?' && !slices.ContainsFunc(words, func(t proseWord) bool {
-		return !asksOnly(t.w) && !prepositions[t.w] && !maybeNoun(t.w)
+		return !articles[t.w] && !fillers[t.w] && !owners[t.w] && !conjunctions[t.w] && !copulas[t.w] && !asking[t.w] &&
+			!prepositions[t.w] && !maybeNoun(t.w)
 	})
 	if !asks || slices.ContainsFunc(words, func(t proseWord) bool { return circumstances[t.w] }) {
 		return ""
@@ -102,4 +103,42 @@ func continues(s string, i int) bool {
 		}
 	}
 	return false
+}
+
+// heads holds the words that stand for a text before about a secret of a class.
+var heads = map[class]string{
+	password: "the password", passphrase: "the passphrase", pin: "the PIN", code: "the door code", answer: "the security answer",
+	login: "the login", key: "the API key", token: "the token", secret: "the secret key",
+}
+
+// Head returns the words for the secret that text is about, or "": what follows text is redacted after them. A sign at
+// their end says whether text asks for it.
+func Head(text string) string {
+	if q := Question(text); q != "" {
+		return q
+	}
+	text = text[max(0, len(text)-2*maxAfter):]
+	p := scanner{s: text}
+	p.run()
+	head, last := "", 0
+	for _, t := range p.topics {
+		if h := heads[t.c]; h != "" {
+			head, last = h, t.start
+		}
+	}
+	if at := strings.LastIndex(text, markerStart); at >= last {
+		kind, _, _ := strings.Cut(text[at+len(markerStart):], "]")
+		for c, k := range kindOf {
+			if h := heads[c]; k == kind && h != "" && c != answer && c != login {
+				head = h
+			}
+		}
+	}
+	if head == "" {
+		return ""
+	}
+	if strings.HasSuffix(strings.TrimRight(text, " \n"), "?") {
+		return head + "? "
+	}
+	return head + ". "
 }

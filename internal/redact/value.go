@@ -10,16 +10,11 @@ import (
 // maxValue is the longest value in bytes.
 const maxValue = 512
 
-// value redacts the text that the word for a secret text[i:j] is bound to, if it can be a value.
+// value redacts the text that is assigned to the word for a secret text[i:j], if it can be a value. What a sentence
+// says is left to [scanner.tag].
 func (p *scanner) value(c class, i, j int) {
 	l, at := p.linked(i, j)
-	if l == inProse || l <= adjacent {
-		p.prose(c, i, j, l == inProse)
-	}
-	if l == unlinked || l == inProse || at >= len(p.s) {
-		return
-	}
-	if l == assigned && chosen[c] && p.assignedPhrase(c, i, j, at) {
+	if l == unlinked || at >= len(p.s) || l == assigned && chosen[c] && p.sentence(c, i, j, at) {
 		return
 	}
 	start, end, quoted := p.read(i, at)
@@ -37,10 +32,10 @@ func (p *scanner) value(c class, i, j int) {
 // chosen holds the classes of secrets that people choose and write in sentences.
 var chosen = map[class]bool{password: true, passphrase: true, answer: true, pin: true, code: true}
 
-// assignedPhrase redacts the value of several words after "password: ". It reports whether the text is such a
-// phrase.
-func (p *scanner) assignedPhrase(c class, i, j, at int) bool {
-	if sign := len(strings.TrimRight(p.s[:at], " *")) - 1; sign < 0 || p.s[sign] != ':' && (p.s[sign] != '=' || c != pin && c != code) {
+// sentence reports whether the sign between the word text[i:j] and the text at belongs to a sentence: "password: …".
+func (p *scanner) sentence(c class, i, j, at int) bool {
+	sign := len(strings.TrimRight(p.s[:at], " *")) - 1
+	if sign < 0 || p.s[sign] != ':' && (p.s[sign] != '=' || c != pin && c != code) {
 		return false
 	}
 	if _, _, quoted := p.quotation(at); quoted {
@@ -49,11 +44,7 @@ func (p *scanner) assignedPhrase(c class, i, j, at int) bool {
 	if strings.Contains(p.s[j:at], "`") && strings.Contains(p.s[max(0, i-1):j], "_") {
 		return true // the name of a function in an explanation
 	}
-	ph := phrase{scanner: p, c: c, before: p.proseWords(p.sentenceStart(i), i), after: p.proseWords(at, at+maxAfter)}
-	if _, pass := hasPrefixFold(p.s, i, "pass:", "pass*"); !pass || p.s[i+1] == 'a' && ph.passNoun() {
-		ph.take(0, false)
-	}
-	return true
+	return i == 0 || p.s[i-1] != '_'
 }
 
 // isVariable reports whether the word at i is the end of the name of an environment variable: DB_PASSWORD.
@@ -63,7 +54,7 @@ func (p *scanner) isVariable(i int) bool {
 		start--
 	}
 	end := run(p.s, i, wordByte)
-	return end < len(p.s) && p.s[end] == '=' && strings.ToUpper(p.s[start:end]) == p.s[start:end]
+	return end < len(p.s) && (p.s[end] == '=' || declares(before(p.s, start, 8))) && strings.ToUpper(p.s[start:end]) == p.s[start:end]
 }
 
 // quotes lists the opening and closing marks around a value.
@@ -132,7 +123,7 @@ func cut(s string, query bool) int {
 // believable decides whether v is the value of a secret of class c that is connected to its name by
 // l; rest is the text after it, and variable is whether the name is a variable of the environment.
 func believable(c class, l link, v string, quoted bool, rest string, variable bool) bool {
-	if placeholder(v) || !quoted && (expression(v, rest) || l == assigned && strings.HasPrefix(rest, " -") && rest != " --") {
+	if placeholder(v) || !quoted && (expression(v, rest) || l == assigned && !variable && strings.HasPrefix(rest, " -") && rest != " --") {
 		return false
 	}
 	switch c {
@@ -146,7 +137,7 @@ func believable(c class, l link, v string, quoted bool, rest string, variable bo
 	case ssnWord:
 		return digitsOnly(strings.NewReplacer("-", "", " ", "").Replace(v), 9, 9)
 	case key, token, secret, authorization:
-		return l >= flag && looksRandom(v, c) || l == adjacent && c != secret && len(v) >= 20 && looksRandom(v, c) ||
+		return looksRandom(v, c) ||
 			variable && l == assigned && len(v) >= 4 && !digitsOnly(v, 1, 12) && !identifier(v) && !predicates[v] && !lowerName(v,
 				l, quoted)
 	default:
@@ -159,11 +150,7 @@ func passwordLike(l link, v string, quoted, variable bool) bool {
 	if len(v) < 3 || utf8.RuneCountInString(v) > 128 {
 		return false
 	}
-	switch l {
-	default:
-	case adjacent:
-		return len(v) >= 6 && strongPassword(v) && !strings.Contains(v, "=")
-	case flag:
+	if l == flag {
 		return strongPassword(v) || len(v) >= 6 && !predicate(v)
 	}
 	if strings.ContainsAny(v, " \t") {
@@ -174,7 +161,7 @@ func passwordLike(l link, v string, quoted, variable bool) bool {
 	}
 	w := strings.ToLower(v)
 	return len(v) >= 4 && !digitsOnly(v, 1, 3) && !predicates[w] && !adjectives[w] &&
-		(!lowerName(v, l, quoted) || variable && plainName(v) && !strings.ContainsAny(v, "-_."))
+		(!lowerName(v, l, quoted) || variable && plainName(v) && !strings.ContainsAny(v, "-.") && !namesSecret(w))
 }
 
 // describesSecret reports whether several words describe a secret: "never stored on disk", but not "correct
@@ -222,6 +209,7 @@ func identifier(v string) bool {
 	for _, prefix := range []string{
 		"sha1", "sha2", "sha3", "sha-", "sha5", "md5", "base64", "oauth", "rs256",
 		"hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf8", "utf-8", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes",
+		"ed25519", "rsa", "x25519", "curve",
 	} {
 		if strings.HasPrefix(w, prefix) && len(w) < len(prefix)+10 {
 			return true

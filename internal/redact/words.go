@@ -23,9 +23,6 @@ const (
 // marksClause holds the marks that end a clause.
 var marksClause = setOf(",.;:=!?)n/\\-")
 
-// closes reports whether a clause ends after t.
-func (t proseWord) closes() bool { return t.mark != 0 && marksClause[t.mark] }
-
 // ends reports whether a sentence ends after t.
 func (t proseWord) ends() bool { return t.mark != 0 && strings.IndexByte(".!?n", t.mark) >= 0 }
 
@@ -188,4 +185,14 @@ func (p *scanner) sentenceStart(i int) int {
 		least++ // not within a word
 	}
 	return least
+}
+
+// allNumerals reports whether v consists of numbers in words.
+func allNumerals(v string) bool {
+	for w := range strings.FieldsSeq(v) {
+		if !numerals[w] {
+			return false
+		}
+	}
+	return v != ""
 }

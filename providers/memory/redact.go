@@ -13,11 +13,11 @@ import (
 type Redacted map[string]int
 
 // RedactTurn returns a copy of a turn without secrets: in messages, in inputs and results of tools,
-// and in reasoning. A secret found once is redacted everywhere in the turn. A message that answers a question
-// for a secret is one; before is the text before the turn, which may end with such a question. Names, ids, tags and
+// and in reasoning. A secret found once is redacted everywhere in the turn. What a message
+// is about tells whether the next one gives a secret; before is the text before the turn. Names, ids, tags and
 // metadata belong to the caller and stay. It does not change t.
 func RedactTurn(t ragctx.Turn, before string) (ragctx.Turn, Redacted) {
-	r := redactor{count: make(Redacted), values: make(map[string]string), question: redact.Question(before)}
+	r := redactor{count: make(Redacted), values: make(map[string]string), topic: redact.Head(before)}
 	t = r.turn(t)
 	if len(r.values) > 0 {
 		r.repeat = true
@@ -26,7 +26,7 @@ func RedactTurn(t ragctx.Turn, before string) (ragctx.Turn, Redacted) {
 	return t, r.count
 }
 
-// MayAnswer reports whether a turn begins with a message that is short enough to answer a question for a secret.
+// MayAnswer reports whether a turn begins with a message that may give a secret that the turn before asked for.
 func MayAnswer(t ragctx.Turn) bool {
 	for _, m := range t.Transcript() {
 		return m.Role == ragctx.RoleUser && redact.IsShort(m.Content.String())
@@ -36,10 +36,11 @@ func MayAnswer(t ragctx.Turn) bool {
 
 // redactor redacts a turn in two passes: it finds secrets, and then redacts what repeats them.
 type redactor struct {
-	count    Redacted
-	values   map[string]string // the secrets found, and their kinds
-	question string            // the question for a secret that the text before ends with, or ""
-	repeat   bool
+	count  Redacted
+	values map[string]string // the secrets found, and their kinds
+	before string            // the message before
+	topic  string            // the words for the secret that the text before is about, or ""
+	repeat bool
 }
 
 func (r *redactor) turn(t ragctx.Turn) ragctx.Turn {
@@ -54,19 +55,21 @@ func (r *redactor) turn(t ragctx.Turn) ragctx.Turn {
 	return t
 }
 
-// message redacts the text of a message, which may answer the one before.
+// message redacts the text of a message, which may give the secret that the ones before are about.
 func (r *redactor) message(s string) string {
 	if s == "" || r.repeat {
 		return r.text(s)
 	}
-	head := r.question
-	r.question = redact.Question(s)
-	if head != "" && redact.IsShort(s) {
-		if out, ok := r.after(head, s); ok {
-			return out
-		}
+	out, ok := s, false
+	if r.topic != "" {
+		out, ok = r.after(r.topic, s)
 	}
-	return r.text(s)
+	if !ok {
+		out = r.text(s)
+	}
+	r.topic = redact.Head(r.before + "\n" + out)
+	r.before = out
+	return out
 }
 
 func (r *redactor) text(s string) string {
