@@ -87,7 +87,7 @@ func (s *Server) jobRoutes() {
 	})
 	register(s, huma.Operation{
 		OperationID: "retry-job", Method: http.MethodPost, Path: verbPath("/v1/jobs", "retry"), Tags: tags, Summary: "Retry a job",
-		Description:   "Queues an ended job again, with its failed and unprocessed items. 409 if there are none.",
+		Description:   "Queues an ended job again, with its failed and unprocessed items. 409 if no item failed or is left.",
 		DefaultStatus: http.StatusAccepted,
 	}, func(ctx context.Context, in *JobKey) (*jobOutput, error) {
 		j, err := s.engine.Jobs().Retry(ctx, in.ID)

@@ -63,7 +63,7 @@ const (
 
 var groups = []*huma.Tag{
 	{Name: coreGroup, Description: "Contexts and searches; the documents, memories and procedures that they read."},
-	{Name: conversationsGroup, Description: "Stored conversations, what a model is shown of them, and compaction."},
+	{Name: conversationsGroup, Description: "Stored conversations, their views for models, and compaction."},
 	{Name: teamsGroup, Description: "Messages between the agents of a cluster, and the context of an agent."},
 	{Name: administrationGroup, Description: "Namespaces, keys, the audit log, jobs, indexes, providers and the server's state."},
 	{Name: compatibilityGroup, Description: "Routes of other APIs: embeddings in OpenAI's format, and mem0's."},

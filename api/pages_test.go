@@ -86,3 +86,47 @@ func TestQueryFieldsPage(t *testing.T) {
 		}
 	}
 }
+
+// headless is the beginning of a description that names no subject.
+var headless = regexp.MustCompile(`(?i)^(?:what|who|whoever|whatever)\b`)
+
+// TestPlainDescriptions: the descriptions of the OpenAPI document name their subjects in sentences of at most 28
+// words.
+func TestPlainDescriptions(t *testing.T) {
+	var doc any
+	if err := json.Unmarshal(OpenAPI("test"), &doc); err != nil {
+		t.Fatal(err)
+	}
+	ends := regexp.MustCompile(`[.!?:;]\s+`)
+	found := 0
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for name, e := range v {
+				text, ok := e.(string)
+				if !ok || name != "description" && name != "summary" {
+					walk(e)
+					continue
+				}
+				found++
+				if headless.MatchString(text) {
+					t.Errorf("%q; name the subject", text)
+				}
+				for _, s := range ends.Split(text, -1) {
+					if n := len(strings.Fields(s)); n > 28 {
+						t.Errorf("a sentence of %d words: %s", n, s)
+					}
+				}
+			}
+		}
+	}
+	walk(doc)
+	if found < 1000 {
+		t.Errorf("only %d descriptions", found)
+	}
+}

@@ -124,7 +124,7 @@ func (s *Server) procedureRoutes() {
 		"Makes an earlier version canonical again and supersedes all later ones. A superseded version cannot "+
 			"become canonical again."), s.rollback)
 	register(s, op("preview-procedure", http.MethodGet, procedurePath+"/preview", "Preview a procedure",
-		"Returns what an agent sees of it: the line in contexts, and the body on request."), s.previewProcedure)
+		"Returns a procedure as agents see it: the line in contexts, and the body on request."), s.previewProcedure)
 	register(s, op("procedure-history", http.MethodGet, procedurePath+"/history", "History of a procedure", "Lists "+
 		"the changes of a procedure, oldest first."), s.procedureHistory)
 	register(s, op("erase-procedure", http.MethodDelete, procedurePath, "Erase a procedure",

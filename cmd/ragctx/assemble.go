@@ -104,7 +104,7 @@ func newAssemble(env lookupEnv) *cobra.Command {
 		Short:   "Build a model call within a token budget",
 		Long:    assembleHelp,
 		Example: assembleExample,
-		Args:    atMost(1, "one FILE"),
+		Args:    between(0, 1, "at most one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				return runAssemble(ctx, cmd, env, &f, s, c, args)

@@ -55,7 +55,7 @@ func (c *certificate) now() *tls.Certificate {
 	old := c.current
 	if time.Since(c.looked) >= certificateGrain && c.stamps() != c.seen {
 		if err := c.read(); err != nil {
-			c.log.Error("the certificate has changed and cannot be read; the old one goes on to be used", "error", err)
+			c.log.Error("the changed certificate cannot be read; the server uses the old one", "error", err)
 		} else {
 			c.log.Info("the certificate was read again")
 		}

@@ -45,7 +45,7 @@ func TestCertificateIsReadAgain(t *testing.T) {
 	if err := os.WriteFile(c.certFile, []byte("half a certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if look(); c.pin() != first || !bytes.Contains(log.Bytes(), []byte("the old one goes on")) {
+	if look(); c.pin() != first || !bytes.Contains(log.Bytes(), []byte("the server uses the old one")) {
 		t.Errorf("with a bad file: log %s", log.String())
 	}
 	if err := writePair(c, 123456789); err != nil {

@@ -31,14 +31,11 @@ func flagValues() map[string][]string {
 		"type":             {"memory", "resource", "skill"},
 		"memory list type": memoryTypes, "memory export type": memoryTypes, "remember type": memoryTypes,
 		"kind":              {"preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"},
-		"memory list state": {"active", "superseded", "deleted", "expired"}, "memory list order": {"score", "recent", "importance", "id"},
+		"memory list state": memoryStates, "memory list order": memoryOrders,
 		"remember origin": {"user", "agent", "tool", "document"}, "keys create role": {"read", "write", "admin"},
 		"pack role":       {"validator"},
-		"jobs list state": {"queued", "running", "done", "failed", "cancelled"}, "jobs show items": {
-			"all", "pending", "done",
-			"failed", "skipped",
-		},
-		"procedures list state": {"draft", "published"}, "events type": eventTypes(), "bench arrivals": {poisson, evenly},
+		"jobs list state": jobStates, "jobs show items": itemStates, "procedures list state": procedureStates,
+		"events type": eventTypes(), "bench arrivals": {poisson, evenly},
 		"eval modes": eval.Modes(), "eval via": {"docs", "turns", "nameless", eval.ViaAuto},
 		"layer": layers, "sessions append role": roles, "compiler": session.CompilerNames(), "policy": policies,
 		"sessions compact strategy": strategies,
@@ -49,8 +46,13 @@ func flagValues() map[string][]string {
 }
 
 var (
-	memoryTypes = []string{"episodic", "semantic", "procedural", "working"}
-	embedders   = []string{"static", "hashing"}
+	memoryTypes     = []string{"episodic", "semantic", "procedural", "working"}
+	memoryStates    = []string{"active", "superseded", "deleted", "expired"}
+	memoryOrders    = []string{"score", "recent", "importance", "id"}
+	jobStates       = []string{"queued", "running", "done", "failed", "cancelled"}
+	itemStates      = []string{"all", "pending", "done", "failed", "skipped"}
+	procedureStates = []string{"draft", "published"}
+	embedders       = []string{"static", "hashing"}
 )
 
 // The flags that take paths of files and of directories.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
@@ -74,16 +73,13 @@ func runConfig(cmd *cobra.Command, env lookupEnv, asJSON bool) error {
 	if asJSON {
 		return writeJSON(w, list)
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "SETTING\tVALUE\tFROM\tMEANING")
-	for _, l := range list {
-		origin := l.Origin
-		if origin == fromEnv {
-			origin = "env " + l.Env
+	err = writeTable(w, "SETTING\tVALUE\tFROM\tMEANING", list, func(l shownSetting) []any {
+		if l.Origin == fromEnv {
+			l.Origin = "env " + l.Env
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", l.Name, printable(l.Value), origin, l.Help)
-	}
-	if err := tw.Flush(); err != nil {
+		return []any{l.Name, l.Value, l.Origin, l.Help}
+	})
+	if err != nil {
 		return err
 	}
 	state := "does not exist"

@@ -93,7 +93,7 @@ func checkUp(ctx context.Context, progress io.Writer, c *client, o engine.Doctor
 		return found, err
 	}
 	if err := json.Unmarshal(j.Result, &found); err != nil {
-		return found, fmt.Errorf("read what was found: %w", err)
+		return found, fmt.Errorf("read the findings: %w", err)
 	}
 	return found, nil
 }

@@ -27,15 +27,9 @@ const maxKeyBytes = 16 << 10
 func embedSettings() []option {
 	return []option{
 		{"embed_shape", "API of the embedding service: openai, ollama or tei; empty uses no service", fixed(""), nil},
-		{
-			"embed_url", "URL of the embedding service; empty is OpenAI's hosted service, or Ollama on this machine",
-			fixed(""), nil,
-		},
+		{"embed_url", "URL of the embedding service; empty is OpenAI's hosted service, or Ollama on this machine", fixed(""), nil},
 		{"embed_model", "model of the embedding service", fixed(""), nil},
-		{
-			"embed_revision", "your name for the version of the model; change it when the service changes the model",
-			fixed("1"), nil,
-		},
+		{"embed_revision", "your name for the version of the model; change it when the service changes the model", fixed("1"), nil},
 		{
 			"embed_dimensions", "components of the service's vectors; empty detects them",
 			fixed(""), optional(checkCount(embedding.MaxDimensions)),
@@ -47,10 +41,7 @@ func embedSettings() []option {
 		{"embed_query_prefix", "prefix of queries that the model was trained with", fixed(""), nil},
 		{"embed_document_prefix", "prefix of documents that the model was trained with", fixed(""), nil},
 		{"embed_noise_floor", "cosine below which texts are unrelated with this model", fixed("0"), checkNumber},
-		{
-			"embed_max_bytes", "bytes that are sent of each text",
-			fixed(strconv.Itoa(embedding.DefaultMaxBytes)), checkCount(1 << 20),
-		},
+		{"embed_max_bytes", "bytes that are sent of each text", fixed(strconv.Itoa(embedding.DefaultMaxBytes)), checkCount(1 << 20)},
 		{
 			"embed_batch_size", "largest number of texts per request; empty is 128 for openai, 32 for others",
 			fixed(""), optional(checkCount(1 << 16)),

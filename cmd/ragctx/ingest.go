@@ -212,7 +212,7 @@ func writeReport(w io.Writer, f ingestFlags, r engine.IngestReport, same int, to
 func outcome(ctx context.Context, r engine.IngestReport, err error, of []engine.IngestOptions) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return fmt.Errorf("%w after %s; what was ingested stays, and the same command goes on from there", errInterrupted,
+		return fmt.Errorf("%w after %s; ingested files stay, and the same command continues from there", errInterrupted,
 			amount(r.Files(), "file"))
 	case err != nil:
 		return err

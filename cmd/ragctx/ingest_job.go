@@ -154,7 +154,7 @@ func jobError(j engine.Job) error {
 	case store.JobFailed:
 		return fmt.Errorf("%s ('ragctx jobs retry %s' does the rest)", j.Error, j.ID)
 	case store.JobCancelled:
-		return fmt.Errorf("job %s was cancelled; what was done stays", j.ID)
+		return fmt.Errorf("job %s was cancelled; finished items stay", j.ID)
 	default:
 		return nil
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,45 +49,26 @@ func newJobsList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx jobs list --state failed",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := optional(checkOneOf("queued", "running", "done", "failed", "cancelled"))(state); err != nil {
-				return asUsage(fmt.Errorf("--state: %w", err))
-			}
 			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
 				list, err := c.ListJobs(ctx, store.JobFilter{State: store.JobState(state), Limit: limit})
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), list)
-				}
-				if len(list) == 0 {
+				if err == nil && len(list) == 0 && !asJSON {
 					fmt.Fprintln(cmd.ErrOrStderr(), "no jobs")
 				}
-				return writeJobs(cmd.OutOrStdout(), list)
+				return show(cmd.OutOrStdout(), asJSON, list, err, writeJobs)
 			})
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().StringVar(&state, "state", "", "only jobs that are queued, running, done, failed or cancelled")
+	choiceVar(cmd.Flags(), &state, "state", "", jobStates, "only jobs that are queued, running, done, failed or cancelled")
 	limitFlag(cmd.Flags(), &limit, 20, 1, engine.MaxPage)
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
 func writeJobs(w io.Writer, list []engine.Job) error {
-	if len(list) == 0 {
-		return nil
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "JOB\tKIND\tNAMESPACE\tSTATE\tDONE\tFAILED\tCREATED")
-	for _, j := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(j.ID), printable(j.Kind), printable(j.Namespace), j.State,
-			doneText(j), j.Counts.Failed, localTime(j.Created))
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write list: %w", err)
-	}
-	return nil
+	return writeTable(w, "JOB\tKIND\tNAMESPACE\tSTATE\tDONE\tFAILED\tCREATED", list, func(j engine.Job) []any {
+		return []any{j.ID, j.Kind, j.Namespace, j.State, doneText(j), j.Counts.Failed, localTime(j.Created)}
+	})
 }
 
 // doneText returns the number of finished items, and of all if known.
@@ -110,16 +90,13 @@ func newJobsShow(env lookupEnv) *cobra.Command {
   ragctx jobs show JOB --items failed`,
 		Args: exactly(1, "one JOB"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := optional(checkOneOf("all", "pending", "done", "failed", "skipped"))(items); err != nil {
-				return asUsage(fmt.Errorf("--items: %w", err))
-			}
 			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
 				return showJob(ctx, cmd.OutOrStdout(), c, args[0], items, asJSON)
 			})
 		},
 	}
 	addSettings(cmd.Flags(), "server")
-	cmd.Flags().StringVar(&items, "items", "", "list its items: all, or those that are pending, done, failed or skipped")
+	choiceVar(cmd.Flags(), &items, "items", "", itemStates, "list its items: all, or only pending, done, failed or skipped ones")
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }

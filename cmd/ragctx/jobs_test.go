@@ -69,7 +69,7 @@ func TestInterruptedIngestCancels(t *testing.T) {
 		}
 	}()
 	r := ragctxIn(ctx, t, home, "", "ingest", filepath.Join(home, "docs"), "--server", "http://"+ln.Addr().String())
-	if r.code != exitInterrupted || !strings.HasPrefix(r.stderr, "ragctx: interrupted after 0 files; what was ingested stays") {
+	if r.code != exitInterrupted || !strings.HasPrefix(r.stderr, "ragctx: interrupted after 0 files; ingested files stay") {
 		t.Errorf("exit %d, %q", r.code, r.stderr)
 	}
 	list, err := eng.Jobs().List(t.Context(), store.JobFilter{})

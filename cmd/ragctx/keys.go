@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,18 +173,7 @@ func newKeysList(env lookupEnv) *cobra.Command {
 }
 
 func allKeys(ctx context.Context, c *client) ([]access.Key, error) {
-	keys, after := []access.Key{}, ""
-	for {
-		page, err := c.Keys(ctx, after, engine.MaxPage)
-		if err != nil {
-			return nil, err
-		}
-		keys = append(keys, page...)
-		if len(page) < engine.MaxPage {
-			return keys, nil
-		}
-		after = page[len(page)-1].ID
-	}
+	return allPages(func(last access.Key) ([]access.Key, error) { return c.Keys(ctx, last.ID, engine.MaxPage) })
 }
 
 // validKeys counts the keys that are not revoked: with the first one a server begins to ask for
@@ -202,23 +190,13 @@ func validKeys(ctx context.Context, c *client) (int, error) {
 }
 
 func writeKeys(w io.Writer, keys []access.Key) error {
-	if len(keys) == 0 {
-		return nil
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "KEY\tNAME\tBEGINS\tMAY\tSTATE\tUSED")
-	for _, k := range keys {
+	return writeTable(w, "KEY\tNAME\tBEGINS\tMAY\tSTATE\tUSED", keys, func(k access.Key) []any {
 		used := "never"
 		if !k.LastUsed.IsZero() {
 			used = k.LastUsed.Local().Format(minuteStamp)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\n", printable(k.ID), printable(k.Name), printable(k.Prefix), describeKey(k),
-			k.State(time.Now()), used)
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write list: %w", err)
-	}
-	return nil
+		return []any{k.ID, k.Name, k.Prefix, describeKey(k), k.State(time.Now()), used}
+	})
 }
 
 func newKeysRevoke(env lookupEnv) *cobra.Command {

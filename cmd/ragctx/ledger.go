@@ -5,9 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,6 +132,8 @@ func (t *tail) run(ctx context.Context, n int, follow bool) error {
 	switch last, err := t.c.LastMessage(ctx, t.Namespace, t.Cluster); {
 	case err != nil:
 		return err
+	case last == 0 && !follow:
+		return noCluster(t.Cluster)
 	case follow && t.given:
 		return t.follow(ctx)
 	case t.given:
@@ -231,7 +231,7 @@ func newLedgerPublish(env lookupEnv) *cobra.Command {
 			"once it is on disk. TEXT - is read from standard input.",
 		Example: `  ragctx ledger publish issue-17 --topic ISSUE_OPENED --sender system "The build is slow."
   ragctx ledger publish issue-17 --topic RESULT --sender judge --json-data '{"approved":true}'`,
-	}, oneOrTwo("one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client,
+	}, between(1, 2, "one CLUSTER and at most one TEXT"), func(ctx context.Context, cmd *cobra.Command, c *client,
 		f ledger.Filter, args []string,
 	) error {
 		m.Namespace, m.Cluster = f.Namespace, f.Cluster
@@ -272,19 +272,13 @@ func newLedgerList(env lookupEnv) *cobra.Command {
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
-				all := []store.ClusterInfo{}
-				for after := ""; ; after = all[len(all)-1].Cluster {
-					page, err := c.Clusters(ctx, s.Namespace, after, engine.MaxPage)
-					if err != nil {
-						return err
-					}
-					if all = append(all, page...); len(page) < engine.MaxPage {
-						if len(all) == 0 && !asJSON {
-							printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "clusters")
-						}
-						return listClusters(cmd.OutOrStdout(), all, asJSON)
-					}
+				all, err := allPages(func(last store.ClusterInfo) ([]store.ClusterInfo, error) {
+					return c.Clusters(ctx, s.Namespace, last.Cluster, engine.MaxPage)
+				})
+				if err == nil && len(all) == 0 && !asJSON {
+					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "clusters")
 				}
+				return show(cmd.OutOrStdout(), asJSON, all, err, writeClusters)
 			})
 		},
 	}
@@ -293,20 +287,18 @@ func newLedgerList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-func listClusters(w io.Writer, all []store.ClusterInfo, asJSON bool) error {
-	if asJSON {
-		return writeJSON(w, all)
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, c := range all {
+func writeClusters(w io.Writer, all []store.ClusterInfo) error {
+	return writeTable(w, "", all, func(c store.ClusterInfo) []any {
 		last := "-"
 		if !c.LastTimestamp.IsZero() {
 			last = localTime(c.LastTimestamp)
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", printable(c.Cluster), strconv.Itoa(c.Messages), last)
-	}
-	return tw.Flush()
+		return []any{c.Cluster, c.Messages, last}
+	})
 }
+
+// noCluster is the error of a cluster without messages.
+func noCluster(name string) error { return fmt.Errorf("cluster %q: %w", name, ragctx.ErrNotFound) }
 
 func newLedgerDelete(env lookupEnv) *cobra.Command {
 	var erase bool
@@ -323,7 +315,7 @@ func newLedgerDelete(env lookupEnv) *cobra.Command {
 		}
 		erased, err := c.EraseCluster(ctx, f.Namespace, f.Cluster)
 		if err == nil && erased.Messages == 0 {
-			err = fmt.Errorf("cluster %q: %w", f.Cluster, ragctx.ErrNotFound)
+			err = noCluster(f.Cluster)
 		}
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,12 @@ func newLedgerExport(env lookupEnv) *cobra.Command {
 			"'ragctx ledger import'. Without FILE, or with -, they go to standard output.",
 		Example: `  ragctx ledger export issue-17 issue-17.ndjson
   ragctx ledger export issue-17 --topic VALIDATION_RESULT | jq .data`,
-	}, oneOrTwo("one CLUSTER and at most one FILE"), func(ctx context.Context, cmd *cobra.Command, c *client,
+	}, between(1, 2, "one CLUSTER and at most one FILE"), func(ctx context.Context, cmd *cobra.Command, c *client,
 		f ledger.Filter, args []string,
 	) error {
+		if last, err := c.LastMessage(ctx, f.Namespace, f.Cluster); err != nil || last == 0 {
+			return cmp.Or(err, noCluster(f.Cluster))
+		}
 		write := func(w io.Writer) error { return c.ExportMessages(ctx, ledger.Query{Filter: m.narrow(f)}, w) }
 		if len(args) == 0 || args[0] == "-" {
 			return write(cmd.OutOrStdout())

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -127,16 +127,10 @@ func newMemoryQuarantine(env lookupEnv) *cobra.Command {
 			}
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				all, err := allQuarantined(ctx, c, s.Namespace, f)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), all)
-				}
-				if len(all) == 0 {
+				if err == nil && len(all) == 0 && !asJSON {
 					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "memories in quarantine that these conditions see")
 				}
-				return writeQuarantine(cmd.OutOrStdout(), all)
+				return show(cmd.OutOrStdout(), asJSON, all, err, writeQuarantine)
 			})
 		},
 	}
@@ -161,19 +155,9 @@ func allQuarantined(ctx context.Context, c *client, namespace string, f store.Me
 }
 
 func writeQuarantine(w io.Writer, list []store.Quarantined) error {
-	if len(list) == 0 {
-		return nil
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tUSER\tSINCE\tREASON\tCONTENT")
-	for _, q := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\n", printable(q.ID), orDash(q.UserID), localTime(q.Since),
-			printable(q.Reason), brief(q.Content))
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write list: %w", err)
-	}
-	return nil
+	return writeTable(w, "ID\tUSER\tSINCE\tREASON\tCONTENT", list, func(q store.Quarantined) []any {
+		return []any{q.ID, cmp.Or(q.UserID, "-"), localTime(q.Since), q.Reason, brief(q.Content)}
+	})
 }
 
 func newMemoryRelease(env lookupEnv) *cobra.Command {

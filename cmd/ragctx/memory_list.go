@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,9 +95,9 @@ func newMemoryList(env lookupEnv) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	f.add(flags)
-	flags.StringVar(&f.state, "state", string(ragctx.MemoryActive),
-		"active, superseded, deleted or expired; 'ragctx memory quarantine' lists what is in quarantine")
-	flags.StringVar(&f.order, "order", "score", "score, recent, importance or id")
+	choiceVar(flags, &f.state, "state", string(ragctx.MemoryActive), memoryStates,
+		"active, superseded, deleted or expired; 'ragctx memory quarantine' lists the quarantine")
+	choiceVar(flags, &f.order, "order", memoryOrders[0], memoryOrders, "score, recent, importance or id")
 	asOfFlag(flags, &f.asOf)
 	limitFlag(flags, &f.limit, 100, 0, noLimit)
 	jsonFlag(cmd.Flags(), &f.json)
@@ -108,12 +108,6 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 	f, err := fl.filter()
 	if err != nil {
 		return err
-	}
-	if err := checkOneOf("active", "superseded", "deleted", "expired")(fl.state); err != nil {
-		return asUsage(fmt.Errorf("--state: %w", err))
-	}
-	if err := checkOneOf("score", "recent", "importance", "id")(fl.order); err != nil {
-		return asUsage(fmt.Errorf("--order: %w", err))
 	}
 	f.State, f.AsOf, f.Order = ragctx.MemoryState(fl.state), fl.asOf, api.MemoryOrder(fl.order)
 	return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
@@ -147,26 +141,11 @@ func brief(text string) string {
 }
 
 func writeMemories(w io.Writer, page []ragctx.Memory, head bool) error {
-	if len(page) == 0 {
-		return nil
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	heading := ""
 	if head {
-		fmt.Fprintln(tw, "ID\tTYPE\tUSER\tIMPORTANCE\tOCCURRED\tCONTENT")
+		heading = "ID\tTYPE\tUSER\tIMPORTANCE\tOCCURRED\tCONTENT"
 	}
-	for _, m := range page {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%.2f\t%s\t%s\n", printable(m.ID), m.Type, orDash(m.UserID), m.Importance,
-			localTime(m.Occurred), brief(m.Content))
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write list: %w", err)
-	}
-	return nil
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return printable(s)
+	return writeTable(w, heading, page, func(m ragctx.Memory) []any {
+		return []any{m.ID, m.Type, cmp.Or(m.UserID, "-"), fmt.Sprintf("%.2f", m.Importance), localTime(m.Occurred), brief(m.Content)}
+	})
 }

@@ -76,7 +76,7 @@ func newMemoryExport(env lookupEnv) *cobra.Command {
 			"import'. Without FILE, or with -, they go to standard output.",
 		Example: `  ragctx memory export memories.ndjson --all-users
   ragctx memory export --user ada --history | jq .content`,
-		Args: atMost(1, "one FILE"),
+		Args: between(0, 1, "at most one FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := f.filter()
 			if err != nil {

@@ -17,10 +17,7 @@ func memorySettings() []option {
 			"memory_decay_days", "days after which the recency of a memory has fallen to 37 %",
 			fixed(number(w.Decay.Hours() / 24)), checkDecay,
 		},
-		{
-			"memory_importance_weight", "weight of importance in the score that orders memories",
-			fixed(number(w.Importance)), checkWeight,
-		},
+		{"memory_importance_weight", "weight of importance in the score that orders memories", fixed(number(w.Importance)), checkWeight},
 		{"memory_recency_weight", "weight of recency in the score that orders memories", fixed(number(w.Recency)), checkWeight},
 		{
 			"memory_max_working", "working memories of a user, agent and session",
@@ -35,9 +32,7 @@ func memorySettings() []option {
 			fixed("auto"),
 			checkOneOf("auto", "rules", "model", "off"),
 		},
-		{
-			"memory_redact", "removes secrets from turns and memories", fixed("true"), checkOneOf("true", "false"),
-		},
+		{"memory_redact", "removes secrets from turns and memories", fixed("true"), checkOneOf("true", "false")},
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -66,16 +65,10 @@ func newNamespacesList(env lookupEnv) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withClient(cmd, env, func(ctx context.Context, _ settings, c *client) error {
 				all, err := allNamespaces(ctx, c)
-				if err != nil {
-					return err
+				if err == nil && len(all) == 0 && !asJSON {
+					fmt.Fprintln(cmd.ErrOrStderr(), "no namespaces; the first write into one makes it")
 				}
-				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), all)
-				}
-				if len(all) == 0 {
-					fmt.Fprintln(cmd.ErrOrStderr(), "no namespaces; the first thing that is stored in one makes it")
-				}
-				return writeNamespaces(cmd.OutOrStdout(), all)
+				return show(cmd.OutOrStdout(), asJSON, all, err, writeNamespaces)
 			})
 		},
 	}
@@ -85,34 +78,18 @@ func newNamespacesList(env lookupEnv) *cobra.Command {
 }
 
 func allNamespaces(ctx context.Context, c *client) ([]store.Namespace, error) {
-	all, after := []store.Namespace{}, ""
-	for {
-		page, err := c.ListNamespaces(ctx, after, engine.MaxPage)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if len(page) < engine.MaxPage {
-			return all, nil
-		}
-		after = page[len(page)-1].Name
-	}
+	return allPages(func(last store.Namespace) ([]store.Namespace, error) {
+		return c.ListNamespaces(ctx, last.Name, engine.MaxPage)
+	})
 }
 
 func writeNamespaces(w io.Writer, all []store.Namespace) error {
-	if len(all) == 0 {
-		return nil
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAMESPACE\tDOCUMENTS\tMEMORIES\tTEXT BYTES")
-	for _, n := range all {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", printable(n.Name), ofLimit(int64(n.Documents), int64(n.Quotas.Documents)),
-			ofLimit(int64(n.Memories), int64(n.Quotas.Memories)), ofLimit(n.TextBytes, n.Quotas.TextBytes))
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write list: %w", err)
-	}
-	return nil
+	return writeTable(w, "NAMESPACE\tDOCUMENTS\tMEMORIES\tTEXT BYTES", all, func(n store.Namespace) []any {
+		return []any{
+			n.Name, ofLimit(int64(n.Documents), int64(n.Quotas.Documents)),
+			ofLimit(int64(n.Memories), int64(n.Quotas.Memories)), ofLimit(n.TextBytes, n.Quotas.TextBytes),
+		}
+	})
 }
 
 // ofLimit writes a count and its limit.

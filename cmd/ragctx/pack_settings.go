@@ -12,10 +12,7 @@ import (
 // packSettings are the settings of ledgers and contexts of agents.
 func packSettings() []option {
 	return []option{
-		{
-			"snapshot_sections", "topics of your own in the state of a cluster, such as DEPLOYED=deployment",
-			fixed(""), checkSections,
-		},
+		{"snapshot_sections", "topics of your own in the state of a cluster, such as DEPLOYED=deployment", fixed(""), checkSections},
 		{"context_metrics", "1 logs the metrics of each context", fixed(""), nil},
 		{"context_metrics_ledger", "1 publishes the metrics of each context in the cluster's ledger", fixed(""), nil},
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -67,58 +66,36 @@ func newProceduresList(env lookupEnv) *cobra.Command {
 		Example: "  ragctx procedures list --state draft",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := optional(checkOneOf(string(ragctx.ProcedureDraft), string(ragctx.ProcedurePublished)))(state); err != nil {
-				return asUsage(fmt.Errorf("--state: %w", err))
-			}
 			if f.AnyUser && f.UserID != "" {
 				return badUsage("--all-users contradicts --user; use one of them")
 			}
 			f.State = ragctx.ProcedureState(state)
 			return withClient(cmd, env, func(ctx context.Context, s settings, c *client) error {
 				list, err := allProcedures(ctx, c, s.Namespace, f)
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return writeJSON(cmd.OutOrStdout(), list)
-				}
-				if len(list) == 0 {
+				if err == nil && len(list) == 0 && !asJSON {
 					printNone(ctx, cmd.ErrOrStderr(), c, s.Namespace, "procedures that these conditions see")
 				}
-				return writeProcedures(cmd.OutOrStdout(), list)
+				return show(cmd.OutOrStdout(), asJSON, list, err, writeProcedures)
 			})
 		},
 	}
 	addSettings(cmd.Flags(), "server")
 	ownerFlags(cmd.Flags(), &f.UserID, &f.AgentID)
 	allUsersFlag(cmd.Flags(), &f.AnyUser)
-	cmd.Flags().StringVar(&state, "state", "", "only procedures in this state: draft or published")
+	choiceVar(cmd.Flags(), &state, "state", "", procedureStates, "only procedures in this state: draft or published")
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }
 
 func allProcedures(ctx context.Context, c *client, namespace string, f store.ProcedureFilter) ([]ragctx.ProcedureEntry, error) {
-	all := []ragctx.ProcedureEntry{}
-	f.Limit = engine.MaxPage
-	for {
-		page, err := c.ListProcedures(ctx, namespace, f)
-		if err != nil {
-			return nil, err
-		}
-		if all = append(all, page...); len(page) < f.Limit {
-			return all, nil
-		}
-		f.After = page[len(page)-1]
-	}
+	return allPages(func(last ragctx.ProcedureEntry) ([]ragctx.ProcedureEntry, error) {
+		f.After, f.Limit = last, engine.MaxPage
+		return c.ListProcedures(ctx, namespace, f)
+	})
 }
 
 func writeProcedures(w io.Writer, list []ragctx.ProcedureEntry) error {
-	if len(list) == 0 {
-		return nil
-	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NAME\tUSER\tAGENT\tSHOWN\tDRAFT\tTURNS\tWHEN")
-	for _, p := range list {
+	return writeTable(w, "NAME\tUSER\tAGENT\tSHOWN\tDRAFT\tTURNS\tWHEN", list, func(p ragctx.ProcedureEntry) []any {
 		shown, draft := "-", "-"
 		if p.Canonical > 0 {
 			shown = strconv.Itoa(p.Canonical)
@@ -126,13 +103,8 @@ func writeProcedures(w io.Writer, list []ragctx.ProcedureEntry) error {
 		if p.Draft {
 			draft = "yes"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", printable(p.Name), printable(p.UserID), printable(p.AgentID), shown,
-			draft, p.Turns, printable(p.Trigger))
-	}
-	if err := tw.Flush(); err != nil {
-		return fmt.Errorf("write list: %w", err)
-	}
-	return nil
+		return []any{p.Name, p.UserID, p.AgentID, shown, draft, p.Turns, p.Trigger}
+	})
 }
 
 func newProceduresShow(env lookupEnv) *cobra.Command {

@@ -21,10 +21,7 @@ func rerankSettings() []option {
 		{"rerank_url", "URL of the reranking service; empty is the hosted service of cohere or jina", fixed(""), nil},
 		{"rerank_model", "model of the reranking service", fixed(""), nil},
 		{"rerank_scores", "scale of the service's scores: unit, cosine or logit", fixed(string(rerank.Unit)), nil},
-		{
-			"rerank_top", "number of the best items that are reranked",
-			fixed(strconv.Itoa(resolve.DefaultRerankTop)), checkRerankTop,
-		},
+		{"rerank_top", "number of the best items that are reranked", fixed(strconv.Itoa(resolve.DefaultRerankTop)), checkRerankTop},
 		{
 			"rerank_timeout", "timeout of reranking, after which the order stays as it was",
 			fixed(resolve.DefaultRerankTimeout.String()), checkPositiveTime,

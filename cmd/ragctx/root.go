@@ -129,13 +129,15 @@ func didYouMean(names []string) string {
 	return `; did you mean "` + strings.Join(names[:min(len(names), 3)], `" or "`) + `"?`
 }
 
-// exactly, atLeastOne and none check the number of arguments, which what describes.
-func exactly(n int, what string) cobra.PositionalArgs {
+// exactly, between, atLeastOne and none check the number of arguments, which what describes.
+func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
+
+func between(least, most int, what string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
-		if len(args) == n {
-			return nil
+		if n := len(args); n < least || n > most {
+			return badUsage("takes %s, got %s; quote text that has spaces", what, amount(n, "argument"))
 		}
-		return badUsage("takes %s, got %s; quote text that has spaces", what, amount(len(args), "argument"))
+		return nil
 	}
 }
 
@@ -145,24 +147,6 @@ func atLeastOne(what string) cobra.PositionalArgs {
 			return nil
 		}
 		return badUsage("needs %s", what)
-	}
-}
-
-func oneOrTwo(what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) == 1 || len(args) == 2 {
-			return nil
-		}
-		return badUsage("takes %s, got %s; quote text that has spaces", what, amount(len(args), "argument"))
-	}
-}
-
-func atMost(n int, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) <= n {
-			return nil
-		}
-		return badUsage("takes at most %s, got %s", what, amount(len(args), "argument"))
 	}
 }
 

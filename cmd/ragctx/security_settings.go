@@ -150,8 +150,8 @@ func (s *settings) maySendKey(server string) error {
 	if err != nil || u.Scheme == "https" || httpclient.IsLoopback(u.Hostname()) || s.k.String("insecure_http") == "true" {
 		return err
 	}
-	return badUsage("%s: %s is plain http, which would show the API key to everyone on the way; use https, or say "+
-		"--insecure-http where nobody can listen",
+	return badUsage("%s: %s is plain http, which would show the API key to everyone on the way; use https, or "+
+		"--insecure-http on a network that you trust",
 		s.where("server"), ragctx.Clip(server))
 }
 

@@ -131,7 +131,7 @@ func ingestInBackground(ctx context.Context, eng *engine.Engine, log *slog.Logge
 		j, err = c.WatchJob(ctx, j.ID, func(j engine.Job) {
 			if now := time.Now(); now.Sub(last) >= lineEvery {
 				last = now
-				log.InfoContext(ctx, "ingest goes on", "job", j.ID, "files", j.Counts.Sum(), "of", j.Items, "chunks", j.Chunks)
+				log.InfoContext(ctx, "ingest continues", "job", j.ID, "files", j.Counts.Sum(), "of", j.Items, "chunks", j.Chunks)
 			}
 		})
 	}
@@ -150,7 +150,7 @@ func ingestInBackground(ctx context.Context, eng *engine.Engine, log *slog.Logge
 	}
 	switch {
 	case ctx.Err() != nil:
-		log.WarnContext(ctx, "ingest interrupted; the next start goes on with it", counts...)
+		log.WarnContext(ctx, "ingest interrupted; the next start continues it", counts...)
 	case err != nil:
 		log.ErrorContext(ctx, "ingest failed", append(counts, "error", err)...)
 	case j.State == store.JobDone:

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -112,7 +112,7 @@ func newSessionsList(env lookupEnv) *cobra.Command {
 		return withSessions(cmd, env, func(ctx context.Context, namespace string, t sessionClient) error {
 			all, err := sessionsOf(ctx, t.Client, namespace, user, most)
 			if err == nil && len(all) == 0 && !asJSON {
-				fmt.Fprintf(t.err, "no sessions in namespace %s of %s\n", printable(namespace), ownerText(user))
+				fmt.Fprintf(t.err, "no sessions in namespace %s of %s\n", printable(namespace), cmp.Or(printable(user), "no user"))
 			}
 			return show(t.out, asJSON, all, err, writeSessions)
 		})
@@ -122,13 +122,6 @@ func newSessionsList(env lookupEnv) *cobra.Command {
 	limitFlag(cmd.Flags(), &most, 1000, 1, noLimit)
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
-}
-
-func ownerText(user string) string {
-	if user == "" {
-		return "nobody"
-	}
-	return "user " + printable(user)
 }
 
 // sessionsOf returns the most recently changed sessions.
@@ -147,12 +140,9 @@ func sessionsOf(ctx context.Context, c *api.Client, namespace, user string, most
 }
 
 func writeSessions(w io.Writer, all []api.SessionEntry) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "SESSION\tMESSAGES\tSIZE\tLAYER\tCHANGED")
-	for _, s := range all {
-		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\n", printable(s.ID), s.Messages, size(s.Bytes), s.Layer, localTime(s.UpdatedAt))
-	}
-	return tw.Flush()
+	return writeTable(w, "SESSION\tMESSAGES\tSIZE\tLAYER\tCHANGED", all, func(s api.SessionEntry) []any {
+		return []any{s.ID, s.Messages, size(s.Bytes), s.Layer, localTime(s.UpdatedAt)}
+	})
 }
 
 func newSessionsShow(env lookupEnv) *cobra.Command {
@@ -220,7 +210,7 @@ func newSessionsCreate(env lookupEnv) *cobra.Command {
 		Long: "Create makes a session without messages and prints its id. Without SESSION the id is chosen.\n" +
 			"'ragctx sessions append --create' makes a session with its first message.",
 		Example: "  ragctx sessions create s-42 --layer compaction\n  ragctx sessions create --user ada",
-		Args:    atMost(1, "one SESSION"),
+		Args:    between(0, 1, "at most one SESSION"),
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		r.ID = strings.Join(args, "")

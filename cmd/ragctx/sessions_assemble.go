@@ -44,7 +44,7 @@ func newSessionsAssemble(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions assemble s-42 --system-prompt "You are a release engineer." --window 32000
   ragctx sessions assemble s-42 --query rollback --report
   ragctx sessions assemble s-42 request.json --format anthropic --used-tokens 91500`,
-	}, oneOrTwo("one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
+	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
 		return c.run(ctx, t, paint(t.out, env))
 	})
 	flags := cmd.Flags()

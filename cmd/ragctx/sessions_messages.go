@@ -29,7 +29,7 @@ func newSessionsAppend(env lookupEnv) *cobra.Command {
 		Example: `  ragctx sessions append s-42 "How do I roll back?" --create
   ragctx sessions append s-42 "With 'deploy undo'." --role assistant
   jq .messages chat.json | ragctx sessions append s-42 --messages - --format openai --create`,
-	}, oneOrTwo("one SESSION and at most one TEXT"), func(ctx context.Context, t sessionClient) error {
+	}, between(1, 2, "one SESSION and at most one TEXT"), func(ctx context.Context, t sessionClient) error {
 		var err error
 		if r.Messages, err = t.messages(role, file); err != nil {
 			return err

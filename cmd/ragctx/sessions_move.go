@@ -18,7 +18,7 @@ func newSessionsExport(env lookupEnv) *cobra.Command {
 		Long: "Export writes a session with all branches, but without its observations, one JSON object per\n" +
 			"line, for 'ragctx sessions import'. Without FILE, or with -, it goes to standard output.",
 		Example: "  ragctx sessions export s-42 s-42.jsonl",
-	}, oneOrTwo("one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
+	}, between(1, 2, "one SESSION and at most one FILE"), func(ctx context.Context, t sessionClient) error {
 		write := func(w io.Writer) error { return t.ExportSession(ctx, t.key, w) }
 		if len(t.args) == 0 || t.args[0] == "-" {
 			return write(t.out)

@@ -75,10 +75,7 @@ func allSettings() []setting {
 	truth := checkOneOf("true", "false")
 	return slices.Concat(
 		grouped(globalSettings, []option{
-			{
-				"data", "data directory; the default is that of the project, or ~/.local/share/ragctx on Linux",
-				defaultDataDir, checkData,
-			},
+			{"data", "data directory; the default is that of the project, or ~/.local/share/ragctx on Linux", defaultDataDir, checkData},
 			{"namespace", "namespace, the isolation between tenants", fixed("default"), checkNamespace},
 			{"server", "URL of the server to use instead of the data directory", fixed(""), optional(checkServer)},
 			{"key_file", "file with the API key for the server of --server, unless RAGCTX_KEY is set", fixed(""), nil},

@@ -5,9 +5,11 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
 )
 
 // localTime formats a time in the local time zone, with the zone's name.
@@ -56,4 +58,44 @@ func show[T any](w io.Writer, asJSON bool, list []T, err error, table func(io.Wr
 		return nil
 	}
 	return table(w, list)
+}
+
+// writeTable prints rows in columns, each cell in one printable line. No rows print nothing, and an empty
+// heading is left out.
+func writeTable[T any](w io.Writer, heading string, rows []T, cells func(T) []any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if heading != "" {
+		fmt.Fprintln(tw, heading)
+	}
+	for _, row := range rows {
+		var line []string
+		for _, cell := range cells(row) {
+			line = append(line, printable(fmt.Sprint(cell)))
+		}
+		fmt.Fprintln(tw, strings.Join(line, "\t"))
+	}
+	if err := tw.Flush(); err != nil {
+		return fmt.Errorf("write list: %w", err)
+	}
+	return nil
+}
+
+// allPages returns the elements of all pages. fetch returns the page of at most [engine.MaxPage] elements
+// after the last one, or the first page after a zero element.
+func allPages[T any](fetch func(last T) ([]T, error)) ([]T, error) {
+	all := []T{}
+	var last T
+	for {
+		page, err := fetch(last)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, page...); len(page) < engine.MaxPage {
+			return all, nil
+		}
+		last = page[len(page)-1]
+	}
 }

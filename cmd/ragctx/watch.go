@@ -18,7 +18,7 @@ import (
 
 func checkPoll(v string) error {
 	if d, err := time.ParseDuration(v); err != nil || d < 0 || d > 0 && d < time.Second {
-		return fmt.Errorf("is %q; use a time such as 30s, at least 1s, or 0 to be told of changes", ragctx.Clip(v))
+		return fmt.Errorf("is %q; use a time such as 30s, at least 1s, or 0 for the notifications of the system", ragctx.Clip(v))
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type Imported struct {
 	Imported  int         `json:"imported"`
 	Unchanged int         `json:"unchanged" doc:"that the cluster had already"`
 	Failed    int         `json:"failed"`
-	Errors    []LineError `json:"errors" nullable:"false" doc:"what is wrong with the lines that failed, of the first 1000"`
+	Errors    []LineError `json:"errors" nullable:"false" doc:"errors of the first 1000 lines that failed"`
 }
 
 // LineError is the error of one line.

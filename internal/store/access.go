@@ -13,7 +13,7 @@ type AuditEntry struct {
 	Seq       int64     `json:"seq" doc:"grows with every entry"`
 	At        time.Time `json:"at"`
 	Key       string    `json:"key_id,omitempty" doc:"of the API key; absent if none was asked for, local for commands beside the server"`
-	KeyName   string    `json:"key_name,omitempty" doc:"what the key is called, as long as it is listed"`
+	KeyName   string    `json:"key_name,omitempty" doc:"name of the key, while the key is listed"`
 	Request   string    `json:"request_id"`
 	Operation string    `json:"operation" doc:"as the OpenAPI document names it; of agents mcp: and the tool"`
 	Namespace string    `json:"namespace,omitempty" doc:"absent if it is about none"`

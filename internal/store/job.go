@@ -58,7 +58,7 @@ type Job struct {
 	Namespace string `json:"namespace" doc:"empty if the work is not about one namespace"`
 	// State is done also if single items failed, and failed if the job could not go on.
 	State JobState `json:"state" enum:"spooling,queued,running,done,failed,cancelled"`
-	Stage string   `json:"stage,omitempty" doc:"what a running job is at"`
+	Stage string   `json:"stage,omitempty" doc:"current stage of a running job"`
 	// Items is the number of items; 0 while unknown.
 	Items  int       `json:"items" doc:"how many there are; 0 while it is unknown"`
 	Counts JobCounts `json:"counts"`
@@ -69,9 +69,9 @@ type Job struct {
 	TotalBytes int64 `json:"total_bytes" doc:"of all texts; 0 while it is unknown"`
 	Written    int64 `json:"written_bytes" doc:"of the texts that were created or replaced"`
 	// Error is the reason why the job ended early. Errors of items are stored with the items.
-	Error     string          `json:"error,omitempty" doc:"what ended the job early; errors of single items are with the items"`
+	Error     string          `json:"error,omitempty" doc:"error that ended the job early; errors of single items are with the items"`
 	Request   json.RawMessage `json:"-"`
-	Result    json.RawMessage `json:"result,omitempty" doc:"what the work led to, besides the counts; only some kinds of job have it"`
+	Result    json.RawMessage `json:"result,omitempty" doc:"result of the work besides the counts; only some kinds of job have one"`
 	Created   time.Time       `json:"created"`
 	Started   time.Time       `json:"started,omitzero"`
 	Heartbeat time.Time       `json:"heartbeat,omitzero" doc:"when a running job last gave a sign of life"`
@@ -113,7 +113,7 @@ type JobItem struct {
 	Key    string    `json:"key" doc:"the id of the document, or the path of a file; empty once the document was erased"`
 	Op     string    `json:"op" enum:"put,delete"`
 	State  ItemState `json:"state" enum:"pending,done,failed,skipped"`
-	Status Status    `json:"status,omitempty" enum:"created,replaced,unchanged,deleted" doc:"what became of an item that is done"`
+	Status Status    `json:"status,omitempty" enum:"created,replaced,unchanged,deleted" doc:"outcome of a finished item"`
 	Field  string    `json:"field,omitempty" doc:"the field that the error is about"`
 	Error  string    `json:"error,omitempty" doc:"why it failed or was skipped"`
 	Bytes  int64     `json:"bytes" doc:"of the text"`

@@ -266,13 +266,13 @@ func paragraphs(texts ...string) string {
 // Report describes how the tokens are used.
 type Report struct {
 	Window   int `json:"window" doc:"how many tokens the model takes and gives"`
-	Reserved int `json:"reserved" doc:"for what the model answers"`
-	System   int `json:"system" doc:"the system prompt with what it says of the blocks, and separators; not the blocks"`
+	Reserved int `json:"reserved" doc:"tokens reserved for the answer of the model"`
+	System   int `json:"system" doc:"the system prompt with the instructions about blocks, and separators; not the blocks"`
 	Tools    int `json:"tools" doc:"definitions of tools; none at synthesis"`
 	Stable   int `json:"stable"`
-	Volatile int `json:"volatile" doc:"what answers the query, or was kept by the caller"`
+	Volatile int `json:"volatile" doc:"items that answer the query, or that the caller kept"`
 	Messages int `json:"messages"`
-	Used     int `json:"used" doc:"all of these but what is reserved"`
+	Used     int `json:"used" doc:"sum of all of these except the reserved tokens"`
 	Over     int `json:"over" doc:"by how many tokens used and reserved exceed the window; only messages that must stay do that"`
 }
 

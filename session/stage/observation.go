@@ -30,7 +30,7 @@ type Note struct {
 	// Intent is the request of the user.
 	Intent string `json:"intent"`
 	// Rules are rules, decisions and dates of the user, verbatim.
-	Rules    []compact.Rule `json:"rules,omitempty" doc:"what the user ruled, decided and dated, word for word"`
+	Rules    []compact.Rule `json:"rules,omitempty" doc:"the user's rules, decisions and dates, word for word"`
 	Findings []string       `json:"findings,omitempty"`
 	Tools    []string       `json:"tools,omitempty"`
 	Pending  []string       `json:"pending,omitempty"`
