@@ -15,7 +15,7 @@ import (
 // openConversations creates the service for the stored conversations of the data directory.
 func (e *core) openConversations() (err error) {
 	e.conversations, err = view.New(view.Options{
-		Storage: e.Sessions().Storage(), Notes: e.Sessions().Notes(), Generator: e.opts.Summarizer,
+		Storage: e.Sessions().Storage(), Notes: e.Sessions().Notes(), Generator: e.opts.Summarizer, Observer: e.opts.Observer,
 		Settings: e.opts.Conversation, Stages: e.opts.Stages,
 		Admit: e.conversationKey, Publish: e.publishForSession, Logger: e.opts.Logger, Now: e.opts.Now, NewID: e.opts.NewID,
 	})

@@ -87,7 +87,7 @@ func TestConversationWall(t *testing.T) {
 func TestTurnsOfConversationsAreObserved(t *testing.T) {
 	f := open(t, func(o *engine.Options) {
 		o.Conversation.Observation.MinMessages = 4
-		o.Summarizer = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+		o.Observer = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
 			return llm.Response{Text: `{"findings":["the rule is missing"]}`}, nil
 		})
 	})

@@ -80,9 +80,9 @@ type Options struct {
 	// disables them.
 	ConversationWeights index.ConversationWeights
 	TimeWeight          float64
-	// Summarizer writes summaries and observations of stored conversations; nil extracts them from
-	// the messages. The caller closes it after the engine.
-	Summarizer llm.Generator
+	// Summarizer writes summaries of stored conversations, and Observer writes observations on their
+	// turns; without them they are extracted from the messages. The caller closes them after the engine.
+	Summarizer, Observer llm.Generator
 	// Conversation configures the compression of stored conversations. Stages run in addition to
 	// the stages of package view.
 	Conversation view.Settings

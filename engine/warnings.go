@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -89,11 +90,7 @@ func (e *core) breakerWarnings() (out []string) {
 		state, until := g.Breaker()
 		add(state, until, "the reranker", "results are not reranked until it recovers")
 	}
-	model := e.opts.FactExtraction.Model
-	if model == nil {
-		model = e.opts.Summarizer
-	}
-	if m, ok := model.(interface{ Totals() llm.Totals }); ok {
+	if m, ok := cmp.Or(e.opts.FactExtraction.Model, e.opts.Summarizer, e.opts.Observer).(interface{ Totals() llm.Totals }); ok {
 		t := m.Totals()
 		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service,
 			"rules replace it where possible until it recovers")

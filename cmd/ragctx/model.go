@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -26,6 +27,9 @@ func modelSettings() []option {
 	return []option{
 		{"llm_url", "URL of a service with OpenAI's chat completions API; empty is OpenAI's own", fixed(""), nil},
 		{"llm_model", "language model that extracts facts and summarises conversations; empty is none", fixed(""), nil},
+		{"llm_memory_model", "model that extracts facts instead of llm_model; none extracts them by rules", fixed(""), nil},
+		{"llm_summary_model", "model that summarises conversations instead of llm_model; none takes sentences from them", fixed(""), nil},
+		{"llm_observation_model", "model that writes observations instead of llm_model; none takes them from the messages", fixed(""), nil},
 		{"llm_timeout", "timeout of one request to the language model", fixed(llm.DefaultTimeout.String()), checkPositiveTime},
 		{"llm_max_tokens_per_day", "tokens that the model may read and write per day; 0 is unlimited", fixed("0"), checkTokens},
 	}
@@ -41,13 +45,27 @@ func checkTokens(v string) error {
 // spentFile is the file in the data directory with the tokens used today.
 const spentFile = "llm.json"
 
+// noModel is the name that stands for no model.
+const noModel = "none"
+
+// modelFor returns the name of the model for a task (memory, summary, observation), or "".
+func (s *settings) modelFor(task string) string {
+	name := cmp.Or(s.k.String("llm_"+task+"_model"), s.k.String("llm_model"))
+	if name == noModel {
+		return ""
+	}
+	return name
+}
+
 // generator returns the language model of the settings, or nil. Mistakes are errors only here,
 // where the data directory is opened.
 func (s *settings) generator() (*model, error) {
-	if s.k.String("llm_model") == "" {
-		if s.k.String("memory_extraction") == "model" {
-			return nil, badUsage("%s: is model, but llm_model names none; name one, or use rules", s.where("memory_extraction"))
-		}
+	if s.modelFor("memory") == "" && s.k.String("memory_extraction") == "model" {
+		return nil, badUsage("%s: is model, but llm_model and llm_memory_model name none; name one, or use rules",
+			s.where("memory_extraction"))
+	}
+	name := cmp.Or(s.modelFor("memory"), s.modelFor("summary"), s.modelFor("observation"))
+	if name == "" {
 		return nil, nil
 	}
 	most, _ := strconv.ParseInt(s.k.String("llm_max_tokens_per_day"), 10, 64)
@@ -55,7 +73,7 @@ func (s *settings) generator() (*model, error) {
 	m := &model{file: filepath.Join(s.Data, spentFile)}
 	var err error
 	m.Client, err = llm.New(llm.Options{
-		URL: s.k.String("llm_url"), Model: s.k.String("llm_model"), APIKey: s.modelKey, Timeout: timeout,
+		URL: s.k.String("llm_url"), Model: name, APIKey: s.modelKey, Timeout: timeout,
 		MaxTokensPerDay: most, UsedToday: m.spent(),
 	})
 	if err != nil {
@@ -64,21 +82,38 @@ func (s *settings) generator() (*model, error) {
 	return m, nil
 }
 
-// learn sets how the engine extracts memories from turns, and the model that summarises
+// learn sets how the engine extracts memories from turns, and the models that summarise and observe
 // conversations.
 func (s *settings) learn(o *engine.Options, m *model) {
 	o.KeepSecrets = s.k.String("memory_redact") == "false"
-	if m != nil {
-		o.Summarizer = m
-	}
+	o.Summarizer, o.Observer = m.named(s.modelFor("summary")), m.named(s.modelFor("observation"))
 	switch s.k.String("memory_extraction") {
 	case "off":
 		o.FactExtraction.Off = true
 	case "auto", "model":
-		if m != nil {
-			o.FactExtraction.Model = m
-		}
+		o.FactExtraction.Model = m.named(s.modelFor("memory"))
 	}
+}
+
+// named returns the model of that name at the same service, or nil for "". All models share the daily limit.
+func (m *model) named(name string) llm.Generator {
+	if name == "" {
+		return nil
+	}
+	return &namedModel{m, name}
+}
+
+// namedModel is a model of the service, by name.
+type namedModel struct {
+	*model
+
+	name string
+}
+
+// Generate implements [llm.Generator].
+func (m *namedModel) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	r.Model = m.name
+	return m.model.Generate(ctx, r)
 }
 
 // model is a language model with a daily limit that survives restarts.

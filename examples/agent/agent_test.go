@@ -235,7 +235,7 @@ func TestCompaction(t *testing.T) {
 func TestObservation(t *testing.T) {
 	for protocol, rules := range protocols {
 		t.Run(protocol, func(t *testing.T) {
-			o := engine.Options{Summarizer: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
+			o := engine.Options{Observer: llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, error) {
 				return llm.Response{Text: `{"findings":["the notes say so"]}`}, nil
 			})}
 			o.Conversation.Observation.MinMessages = 5

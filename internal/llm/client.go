@@ -138,7 +138,7 @@ func (c *Client) remember(d dialect) {
 
 // ask sends one request, with retries.
 func (c *Client) ask(ctx context.Context, r Request, d dialect) (Response, result, error) {
-	body, err := json.Marshal(d.body(c.opts.Model, &r))
+	body, err := json.Marshal(d.body(cmp.Or(r.Model, c.opts.Model), &r))
 	if err != nil {
 		return Response{}, failed, fmt.Errorf("encode request: %w", err)
 	}

@@ -56,6 +56,8 @@ var (
 
 // Request is the input of a model.
 type Request struct {
+	// Model is the model that answers; empty is [Options].Model.
+	Model string
 	// System is the system prompt; it may be empty.
 	System string
 	// Messages are the conversation to continue. At least one is required.

@@ -95,7 +95,7 @@ func TestToolsNeverSpeakAsTheSystem(t *testing.T) {
 func TestToolsNeverSpeakAsTheSystemWhereReplaced(t *testing.T) {
 	for _, layer := range replacing {
 		for _, model := range []llm.Generator{nil, parrot} {
-			w := newWorld(t, view.Options{Generator: model, Settings: observing})
+			w := newWorld(t, view.Options{Generator: model, Observer: model, Settings: observing})
 			w.setLayer(layer)
 			replaced := false
 			for n := range 12 {
@@ -150,7 +150,7 @@ func silent(t interface{ Fatalf(string, ...any) }, messages []ragctx.Message, ru
 func TestNothingIsReplacedWhileItFits(t *testing.T) {
 	for _, layer := range []stage.Layer{stage.AnyLayer, stage.LayerCompaction, stage.LayerObservation, stage.LayerNone} {
 		for _, model := range []llm.Generator{nil, parrot} {
-			w := newWorld(t, view.Options{Generator: model, Settings: observing})
+			w := newWorld(t, view.Options{Generator: model, Observer: model, Settings: observing})
 			w.setLayer(layer)
 			for n := range 30 {
 				_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, step(n, 20, fmt.Sprintf("Please look at part %d.", n))...)
@@ -172,7 +172,7 @@ func TestNothingIsReplacedWhileItFits(t *testing.T) {
 // numbers, in every layer.
 func TestReplacedIsAccountedFor(t *testing.T) {
 	for _, layer := range []stage.Layer{stage.AnyLayer, stage.LayerCompaction, stage.LayerObservation} {
-		w := newWorld(t, view.Options{Generator: noter, Settings: observing})
+		w := newWorld(t, view.Options{Observer: noter, Settings: observing})
 		w.setLayer(layer)
 		for n := range 40 {
 			_, _, err := w.Append(t.Context(), key, view.AppendOptions{}, step(n, 40, fmt.Sprintf("Please look at part %d.", n))...)

@@ -27,11 +27,12 @@ var failures = map[string]func(context.Context) (string, error){
 // layer.
 func failing(t *testing.T, says func(context.Context) (string, error), layer stage.Layer) *world {
 	t.Helper()
+	model := llm.GeneratorFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		text, err := says(ctx)
+		return llm.Response{Text: text}, err
+	})
 	w := newWorld(t, view.Options{
-		Generator: llm.GeneratorFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
-			text, err := says(ctx)
-			return llm.Response{Text: text}, err
-		}),
+		Generator: model, Observer: model,
 		Settings: view.Settings{Compaction: view.CompactionSettings{Timeout: time.Millisecond}},
 	})
 	w.setLayer(layer)

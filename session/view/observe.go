@@ -35,7 +35,7 @@ func (s *Service) Observe(ctx context.Context, k session.Key) (stage.Observed, e
 		return stage.Observed{Reason: reason}, nil
 	}
 	o := s.opts.Settings.observer()
-	o.Generator, o.Now, o.NewID = s.opts.Generator, s.opts.Now, s.opts.NewID
+	o.Generator, o.Now, o.NewID = s.opts.Observer, s.opts.Now, s.opts.NewID
 	notes := branchNotes{notes: s.opts.Notes, branch: l}
 	observer, err := stage.NewObserver(&notes, o)
 	if err != nil {

@@ -23,9 +23,9 @@ type Options struct {
 	Storage session.Storage
 	// Notes stores observations; nil disables observation.
 	Notes stage.Notes
-	// Generator writes summaries and observations; without one they are extracted.
-	Generator llm.Generator
-	Settings  Settings
+	// Generator writes summaries, and Observer writes observations; without them they are extracted.
+	Generator, Observer llm.Generator
+	Settings            Settings
 	// Stages run in addition to the built-in ones.
 	Stages []stage.Stage
 	// Admit completes or rejects the key of a session; nil accepts valid keys.

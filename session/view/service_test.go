@@ -427,7 +427,7 @@ var noter = llm.GeneratorFunc(func(context.Context, llm.Request) (llm.Response, 
 
 // A session has one layer of compression.
 func TestLayers(t *testing.T) {
-	w := newWorld(t, view.Options{Settings: observing, Generator: noter})
+	w := newWorld(t, view.Options{Settings: observing, Observer: noter})
 	w.append(talk(0, 30, 60)...)
 	if seen, err := w.Observe(t.Context(), key); err != nil || seen.Note != nil {
 		t.Errorf("observed in the default layer: %+v, %v", seen, err)
@@ -481,7 +481,7 @@ func TestLayers(t *testing.T) {
 
 // Observations of another branch are not shown.
 func TestObservationsOfABranch(t *testing.T) {
-	w := newWorld(t, view.Options{Settings: observing, Generator: noter})
+	w := newWorld(t, view.Options{Settings: observing, Observer: noter})
 	w.setLayer(stage.LayerObservation)
 	first := w.say("a", "b")
 	w.append(talk(0, 3, 5)...)

@@ -173,7 +173,7 @@ func (v *viewRun) stages(ctx context.Context) (*stage.Pipeline, error) {
 		MaxMessages: smallerLimit(set.Truncate.MaxMessages, v.options.Compile.MaxMessages),
 		MaxTokens:   smallerLimit(set.Truncate.MaxTokens, v.options.Compile.MaxTokens),
 	}
-	if v.service.opts.Notes != nil && v.service.opts.Generator != nil && !set.Observation.Disabled {
+	if v.service.opts.Notes != nil && v.service.opts.Observer != nil && !set.Observation.Disabled {
 		b.Observations = &stage.Observation{Notes: &v.notes, Options: v.service.compaction(v.scale.Counter), Steady: true}
 	}
 	if !set.Compaction.Disabled && v.options.Compile.Leaf == "" {
