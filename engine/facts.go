@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/internal/store"
@@ -50,7 +51,7 @@ func (e *core) newFactExtractor() (*factExtractor, error) {
 	if o.Model == nil {
 		return l, nil
 	}
-	o.Ask.Now, o.Ask.Clean = e.opts.Now, memory.WithoutBlocks
+	o.Ask.Now, o.Ask.Clean, o.Ask.Embedder = e.opts.Now, memory.WithoutBlocks, builtin.Default()
 	var err error
 	l.asker, err = memory.NewFactExtractor(o.Model, func(s string) (string, bool) {
 		out, found := memory.RedactText(s)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/llm"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
@@ -28,6 +29,9 @@ type ExtractOptions struct {
 	// inserted; nil removes nothing. Removed text is neither shown to the model nor used as
 	// evidence.
 	Clean func(string) string
+	// Embedder recognizes notes that report the turn in other words; without one, a note must share
+	// its words with the turn.
+	Embedder embed.Embedder
 
 	Now func() time.Time // the clock for turns without a time; nil is the system clock
 }

@@ -38,7 +38,7 @@ type judge struct {
 }
 
 func newJudge(a *FactExtractor, turn ragctx.Turn, pieces []piece, shown []ragctx.Memory) *judge {
-	j := &judge{FactExtractor: a, turn: turn, ground: newGround(pieces), shown: shown, related: make(map[string]statement)}
+	j := &judge{FactExtractor: a, turn: turn, ground: newGround(pieces, a.opts.Embedder), shown: shown, related: make(map[string]statement)}
 	j.ground.related = make(map[string]bool)
 	for _, m := range shown {
 		for _, t := range analysis.Index(shorten(m.Content, relatedChars)) {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
@@ -26,6 +27,13 @@ const (
 	few         = 4
 )
 
+// A note in other words than the turn is grounded if their vectors are near and it shares nearShare of its words.
+// A note in another language need not share words. TestGroundedNotes measures both.
+const (
+	nearCosine = 0.2
+	nearShare  = 0.2
+)
+
 // minUserShare is the fraction of an item's words that the user must have said if the other words are
 // the assistant's.
 const minUserShare = 0.2
@@ -40,6 +48,12 @@ type ground struct {
 	all      map[string]bool
 	related  map[string]bool // words of the memories shown to the model
 	text     string          // folded
+	clauses  []clause        // of the user
+
+	user     string // what the user said
+	language string
+	embedder embed.Embedder
+	vector   []float32 // of user, once it is needed
 }
 
 type passageWords struct {
@@ -48,8 +62,8 @@ type passageWords struct {
 	words   map[string]bool
 }
 
-func newGround(pieces []piece) ground {
-	g := ground{all: make(map[string]bool)}
+func newGround(pieces []piece, e embed.Embedder) ground {
+	g := ground{all: make(map[string]bool), embedder: e}
 	var text strings.Builder
 	for _, p := range pieces {
 		terms := analysis.Index(p.line.Name + "\n" + p.line.Text)
@@ -64,8 +78,17 @@ func newGround(pieces []piece) ground {
 			}
 		}
 		text.WriteString(" " + analysis.StatementKey(p.line.Text) + " ")
+		for w := range strings.FieldsSeq(analysis.StatementKey(p.line.Text)) {
+			if n, ok := numberWords()[w]; ok {
+				g.all[n] = true
+			}
+		}
+		if p.speaker == SpeakerUser {
+			g.clauses = append(g.clauses, clausesOf(p.line.Text)...)
+			g.user += p.line.Text + "\n"
+		}
 	}
-	g.text = text.String()
+	g.text, g.language = text.String(), languageOf(g.user)
 	return g
 }
 
@@ -99,6 +122,9 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 	if len(terms) == 0 {
 		return grounding{}, errors.New("it adds nothing to the memories it names")
 	}
+	if err := g.polarity(content, terms); err != nil {
+		return grounding{}, err
+	}
 	user, tool, assistant := g.best(terms, SpeakerUser), g.best(terms, SpeakerTool), g.best(terms, SpeakerAssistant)
 	either := share(terms, user.words, tool.words)
 	both := share(terms, user.words, assistant.words)
@@ -113,6 +139,8 @@ func (g *ground) find(content string, named map[string]bool) (grounding, error) 
 		return grounding{SpeakerTool, tool.message, either}, nil
 	case both >= least && u >= minUserShare:
 		return grounding{SpeakerAssistant, assistant.message, both}, nil
+	case g.near(content, u):
+		return grounding{SpeakerUser, user.message, u}, nil
 	case both >= least:
 		return grounding{}, errors.New("it is stated only by the assistant")
 	}
@@ -155,10 +183,10 @@ var isoDate = regexp.MustCompile(`\b\d{4}-\d{2}(-\d{2})?\b`)
 // clockTime matches a time of day, which the turn may spell differently.
 var clockTime = regexp.MustCompile(`\b\d{1,2}:\d{2}\b`)
 
-// numbers checks that the numbers of a content occur in the turn. Small ones may be spelled out
-// there, and those of dates may have been resolved.
+// numbers checks that the numbers of a content occur in the turn, as digits or as words. Those of dates may
+// have been resolved.
 func (g *ground) numbers(content string, named map[string]bool) error {
-	small, dated := 12, timed(content)
+	small, dated := 1, timed(content)
 	if dated {
 		small = 31
 	}
@@ -232,7 +260,8 @@ var germanWords = sync.OnceValue(func() map[string]bool {
 // lacks.
 var framing = sync.OnceValue(func() map[string]bool {
 	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(`user users user's assistant agent prefers preference preferred wants likes wishes decides decided
+	for w := range strings.FieldsSeq(`am pm mr mrs ms dr prof herr frau mme señor señora
+		user users user's assistant agent prefers preference preferred wants likes wishes decides decided
 		decision chose chosen chooses name named called project workspace team uses using asked requires says stated takes place
 		nutzer nutzerin benutzer bevorzugt möchte mag entschied entschieden projekt heißt verwendet
 		usuario usuaria prefiere quiere decidió proyecto llama usa utilisateur utilisatrice préfère veut décidé projet appelle utilise

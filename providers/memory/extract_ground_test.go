@@ -3,10 +3,12 @@ package memory
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed/static"
 	"github.com/ragctx/ragctx/internal/llm"
 )
 
@@ -51,7 +53,7 @@ func TestGroundExamples(t *testing.T) {
 		{"The user prefers", "The user prefers what the user prefers.", false},
 	} {
 		turn := ragctx.Turn{Prompt: tt.prompt, Response: "ok"}
-		g := newGround(a.pieces(turn))
+		g := newGround(a.pieces(turn), nil)
 		if got, err := g.find(tt.content, nil); (err == nil) != tt.want || tt.want && got.from != SpeakerUser {
 			t.Errorf("%q of %q: %+v, %v", tt.content, tt.prompt, got, err)
 		}
@@ -138,5 +140,57 @@ func BenchmarkJudge(b *testing.B) {
 		if len(j.items) != 10 {
 			b.Fatal(j.rejected)
 		}
+	}
+}
+
+// TestGroundedNotes judges notes as models write them: faithful ones in other words, in other languages and
+// shorter; ones that change a number, a name, a negation, a doubt or a subject; and notes on another turn.
+func TestGroundedNotes(t *testing.T) {
+	data, err := os.ReadFile("../../testdata/memory/notes.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type note struct {
+		Lang, Turn, Note string
+		OK               bool
+	}
+	var all []note
+	for l := range strings.Lines(string(data)) {
+		var n note
+		if err := json.Unmarshal([]byte(l), &n); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	a := plainAsker(t, ExtractOptions{})
+	passes := func(turn, note string) bool {
+		g := newGround(a.pieces(ragctx.Turn{Prompt: turn, Response: "ok"}), static.Default())
+		_, err := g.find(note, nil)
+		return err == nil
+	}
+	var faithful, changed, other [2]int // taken, all
+	count := func(n *[2]int, ok bool) {
+		if n[1]++; ok {
+			n[0]++
+		}
+	}
+	for i, n := range all {
+		if n.OK {
+			count(&faithful, passes(n.Turn, n.Note))
+		} else {
+			count(&changed, passes(n.Turn, n.Note))
+		}
+		for step := 1; step <= 2; step++ {
+			// The notes of a turn stand together, so one a hundred lines on is of another turn.
+			if o := all[(i+100*step)%len(all)]; o.Lang == n.Lang {
+				count(&other, passes(o.Turn, n.Note))
+			}
+		}
+	}
+	rate := func(n [2]int) float64 { return float64(n[0]) / float64(n[1]) }
+	t.Logf("taken: faithful %.3f of %d, changed %.3f of %d, of another turn %.3f of %d",
+		rate(faithful), faithful[1], rate(changed), changed[1], rate(other), other[1])
+	if rate(faithful) < .65 || rate(changed) > .58 || rate(other) > .03 {
+		t.Errorf("the floors are .65, .58 and .03")
 	}
 }

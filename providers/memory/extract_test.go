@@ -251,7 +251,7 @@ func TestMerge(t *testing.T) {
 			"The user prefers dark mode in the editor at night.", true,
 		},
 		{
-			"I don't like dark mode in the editor.", "The user prefers dark mode in the editor.",
+			"I prefer dark mode in the editor! No, I do not like dark mode in the editor.", "The user prefers dark mode in the editor.",
 			"The user does not like dark mode in the editor.", false,
 		},
 		{"Port 8080 is for staging, and port 8081 is for production of the web service.", "The web service listens " +
