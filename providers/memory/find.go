@@ -3,6 +3,7 @@ package memory
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,11 +45,11 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 		}
 		out = append(out, f)
 	}
-	if len(out) == 0 {
-		for _, f := range FindingsByRules(t) {
-			if f.Verdict == Store && (f.Kind == ragctx.FactInstruction || f.Kind == ragctx.FactPreference) {
-				out = append(out, f)
-			}
+	none := len(out) == 0
+	for _, f := range FindingsByRules(t) {
+		standing := f.Kind == ragctx.FactInstruction || f.Kind == ragctx.FactPreference
+		if f.Verdict == Store && (none && standing || requested(t, f) && !reported(out, f)) {
+			out = append(out, f)
 		}
 	}
 	for _, r := range a.Rejected {
@@ -58,6 +59,25 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 		})
 	}
 	return quarantineOrders(t, append(out, plantedInstructions(t)...))
+}
+
+// requested reports whether a finding states what the user asked to remember.
+func requested(t ragctx.Turn, f Finding) bool {
+	words := slices.Collect(maps.Keys(contentWords(f.Content)))
+	for s := range sentences(t.Transcript()[f.Span.Message].Content.String()) {
+		if cue := asksToRemember.FindStringIndex(s); cue != nil && share(words, contentWords(s[cue[1]:])) >= groundShare {
+			return true
+		}
+	}
+	return false
+}
+
+// reported reports whether a finding of the model says what f says.
+func reported(found []Finding, f Finding) bool {
+	words := slices.Collect(maps.Keys(contentWords(f.Content)))
+	return slices.ContainsFunc(found, func(o Finding) bool {
+		return o.Verdict == Store && share(words, contentWords(o.Content)) >= groundShare
+	})
 }
 
 // quarantineOrders quarantines what would make the agent drop its instructions, even in a user's words: users paste
