@@ -515,9 +515,12 @@ func (b *dialogueBench) clear(r *dialogueRun) {
 	}
 }
 
+// uuids matches ids. By chance a group of one is the PIN of a dialogue.
+var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
 // leaks looks for all secrets in the log, the events and the raw files, and counts them.
 func (b *dialogueBench) leaks() {
-	raw := map[string]string{"log": b.log.lower(), "event": b.seen.lower()}
+	raw := map[string]string{"log": uuids.ReplaceAllString(b.log.lower(), ""), "event": uuids.ReplaceAllString(b.seen.lower(), "")}
 	if len(raw["event"]) == 0 {
 		b.t.Error("no events were seen")
 	}

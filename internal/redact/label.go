@@ -102,18 +102,32 @@ func posterior(words []passageWord, score []wordScore) []float64 {
 // bounded is the exponential of a score within bounds.
 func bounded(score float64) float64 { return math.Exp(max(-30, min(30, score))) }
 
-// threshold is the least probability of what is redacted.
-const threshold = 0.5
+// threshold is the least probability of what is redacted. Beside a word for a secret, it is lower for what cannot be a word
+// of a language.
+const (
+	threshold       = 0.5
+	strongThreshold = 0.25
+)
+
+// isSecret reports for each word of the passage whether it is redacted.
+func (ps *passage) isSecret() []bool {
+	strong := slices.ContainsFunc(ps.topics, func(t topic) bool { return !t.c.isWeak() })
+	out := make([]bool, len(ps.words))
+	for n, prob := range ps.label() {
+		out[n] = prob >= threshold || strong && ps.words[n].group == gStrong && prob >= strongThreshold
+	}
+	return out
+}
 
 // tag redacts words that are part of a secret by what they look like and what stands around them.
 func (p *scanner) tag() {
 	p.found = merge(p.found)
 	var found []Finding
 	for _, ps := range p.passages() {
-		prob := ps.label()
-		for n := 0; n < len(prob); n++ {
+		secret := ps.isSecret()
+		for n := 0; n < len(secret); n++ {
 			end := n
-			for end < len(prob) && prob[end] >= threshold {
+			for end < len(secret) && secret[end] {
 				end++
 			}
 			if end > n {

@@ -208,8 +208,8 @@ func predicate(w string) bool {
 
 // participle reports whether w has the form of a participle, or of an adjective made of a verb.
 func participle(w string) bool {
-	return endsWith(w, "ed", "ing", "able", "ible", "less", "ous", "ierte", "iert", "isiert") && !nominal[w] || strings.HasPrefix(w,
-		"ge") && endsWith(w, "t", "en") ||
+	return endsWith(w, "ed", "ing", "able", "ible", "less", "ous", "ierte", "iert", "isiert") && !nominal[w] || (strings.HasPrefix(w,
+		"ge") || strings.HasPrefix(w, "unge")) && endsWith(w, "t", "en") ||
 		strings.HasSuffix(w, "é") && len(w) > 5 && !nominal[w] || endsWith(w, "ée", "és", "ées") && !nominal[w]
 }
 

@@ -193,7 +193,7 @@ func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 	case seed:
 		switch {
 		case word == "mnemonic", p.follows(i, "seed", "recovery", "mnemonic", "secret", "bip39", "bip-39", "wallet", "word",
-			"backup", "key", "pass"):
+			"backup", "key", "pass", "vault"):
 			return passphrase, j
 		}
 		if n := p.leads(j, phraseNames); n > 0 {
@@ -202,6 +202,10 @@ func (p *scanner) qualify(c class, word string, i, j int) (class, int) {
 		return noClass, j
 	case answer:
 		return p.qualifyAnswer(word, i, j)
+	case pin:
+		if p.follows(i, "gpio") {
+			return noClass, j
+		}
 	case ssnWord:
 		if word == "security" && !p.follows(i, "social") {
 			return noClass, j
@@ -268,6 +272,9 @@ func (p *scanner) qualifyKey(word string, i, j int) (class, int) {
 	}
 	if word == "key" && strings.Contains(before(p.s, i, 40), "ssid") {
 		return password, j
+	}
+	if p.leads(j, []string{" primaria", " primaire", " foránea", " étrangère"}) > 0 || p.follows(i, "palabra", "palabras") {
+		return noClass, j // of a table, or a keyword
 	}
 	if word == "key" {
 		if p.follows(i, keyWords...) || p.isFor(j, "api", "service", "account", "server", "cluster") {

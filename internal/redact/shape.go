@@ -211,6 +211,8 @@ func (t *passageWord) groupOf(v string, plain, rare uint32) uint32 {
 		return gTopic
 	case t.quoted && strings.ContainsAny(v, " \t"):
 		return gQuoted
+	case t.in(setNumeral) && strings.Contains(v, "-"):
+		return gDigits
 	case t.in(setNumeral):
 		return gNumeral
 	case plain != 0:

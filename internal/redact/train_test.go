@@ -344,7 +344,7 @@ func trainTexts(t testing.TB) (out []trainText) {
 	}
 	for _, name := range []string{"talk.txt", "harmless.txt", "documentation.txt", "unsaid.txt"} {
 		for n, line := range trainLines(t, name) {
-			x := trainText{group: fmt.Sprint(name, n), weight: 2, counts: name != "documentation.txt", alarm: true, corpus: name}
+			x := trainText{group: fmt.Sprint(name, n), weight: 3, counts: name != "documentation.txt", alarm: true, corpus: name}
 			x.text = x.before(line)
 			out = append(out, x)
 		}
@@ -407,7 +407,7 @@ func trainTexts(t testing.TB) (out []trainText) {
 				}
 			}
 		}
-		out = append(out, x.copies(r, 3)...)
+		out = append(out, x.copies(r, 8)...)
 		if x.alarm && x.head == "" && len(x.text) > 30 && strings.HasSuffix(x.corpus, ".jsonl") {
 			y := x
 			y.head, y.counts, y.weight = []string{"the password. ", "the PIN. ", "the login. ", "the password? "}[r.IntN(4)], false, 0.5
