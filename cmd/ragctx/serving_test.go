@@ -51,7 +51,8 @@ func TestForServing(t *testing.T) {
 		if more := runtime.GOMAXPROCS(0) > cores; more == (set == "GOMAXPROCS") {
 			t.Errorf("with %q in the environment Go has %d processors of %d", set, runtime.GOMAXPROCS(0), cores)
 		}
-		if less := percent() > before; less == (set == "GOGC") {
+		roomy := percentFor(inUse(), spareHeap) > 110 // with the live heap that earlier tests left behind
+		if less := percent() > before; less == (set == "GOGC") && roomy {
 			t.Errorf("with %q in the environment Go collects at %d %%", set, percent())
 		}
 		if kept := debug.SetMemoryLimit(-1); (kept < limit) == (set == "GOMEMLIMIT") {
