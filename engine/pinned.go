@@ -20,9 +20,13 @@ import (
 // block. More would not fit into any sensible one.
 const maxPinned = 200
 
+// maxPreferences bounds the preferences of an answer without blocks. A user may have hundreds, and most
+// concern few questions; instructions concern all.
+const maxPreferences = 10
+
 // pinnedItems returns the pinned items of q's scope, which belong in every prompt: pinned memories by
-// descending importance; and the user's instructions, preferences and decisions, each newest first. An
-// answer in blocks gets other profile memories by descending importance, and published procedures, too.
+// descending importance; the user's instructions and preferences, each newest first. An answer in blocks gets
+// decisions, other profile memories by descending importance, and published procedures, too.
 // Their places in the block put procedures first, and within each group the latest writes last, so that
 // a new item changes only the end of its group.
 //
@@ -31,15 +35,20 @@ func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolv
 	var found []pinnedItem
 	if q.Wants(ragctx.TypeMemory) {
 		filters := []store.MemoryFilter{
-			{Pinned: true, Order: store.ByImportance},
-			{Profile: true, Order: store.ByRecency, Kinds: standingKinds[:]},
+			{Pinned: true, Order: store.ByImportance, Limit: maxPinned},
+			{Profile: true, Order: store.ByRecency, Limit: maxPinned, Kinds: standingKinds[:1]},
+			{Profile: true, Order: store.ByRecency, Limit: maxPreferences, Kinds: standingKinds[1:2]},
 		}
 		if q.Blocks {
-			filters = append(filters, store.MemoryFilter{Profile: true, Order: store.ByImportance})
+			filters = []store.MemoryFilter{
+				filters[0],
+				{Profile: true, Order: store.ByRecency, Limit: maxPinned, Kinds: standingKinds[:]},
+				{Profile: true, Order: store.ByImportance, Limit: maxPinned},
+			}
 		}
 		for _, f := range filters {
 			f.UserID, f.Filter, f.AsOf, f.Now = q.UserID, q.Filter, q.AsOf, q.Now
-			f.Exclude, f.Limit = q.Exclude, maxPinned
+			f.Exclude = q.Exclude
 			memories, _, err := e.Memories().List(ctx, q.Namespace, f)
 			if err != nil {
 				return nil, err
