@@ -18,8 +18,32 @@ const leastChange = 0.35
 // ChangeFinder finds the memories that the facts of a turn make obsolete. It is safe for concurrent use.
 type ChangeFinder struct {
 	mu         sync.Mutex
-	known      *lru.Cache[string, *facts.Statements] // by content: reading one takes 25 µs
-	generation uint64                                // rises with each erasure
+	known      *lru.Cache[string, *prepared] // by content
+	generation uint64                        // rises with each erasure
+}
+
+// prepared is a content prepared for comparisons. Its statements are read when another content shares a key with it.
+type prepared struct {
+	keys       []string
+	statements func() *facts.Statements
+}
+
+func prepare(content string, instruction bool) *prepared {
+	return &prepared{facts.Keys(content), sync.OnceValue(func() *facts.Statements { return facts.ReadStatements(content, instruction) })}
+}
+
+// shares reports whether two contents have a key in common.
+func (p *prepared) shares(other *prepared) bool {
+	i := 0
+	for _, k := range p.keys {
+		for i < len(other.keys) && other.keys[i] < k {
+			i++
+		}
+		if i < len(other.keys) && other.keys[i] == k {
+			return true
+		}
+	}
+	return false
 }
 
 // Bounds of the contents that a [ChangeFinder] keeps prepared.
@@ -31,7 +55,7 @@ const (
 
 // NewChangeFinder returns a finder.
 func NewChangeFinder() *ChangeFinder {
-	return &ChangeFinder{known: lru.New[string, *facts.Statements](maxPrepared, maxPreparedBytes)}
+	return &ChangeFinder{known: lru.New[string, *prepared](maxPrepared, maxPreparedBytes)}
 }
 
 // Forget removes all contents, after an erasure.
@@ -43,7 +67,7 @@ func (c *ChangeFinder) Forget() {
 }
 
 // prepared returns the prepared content of a memory. It caches it unless something was erased since the generation.
-func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *facts.Statements {
+func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *prepared {
 	instruction := m.About != nil && addressed(m.About.Kind)
 	key := m.Content
 	if instruction {
@@ -53,7 +77,7 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *facts.Stat
 	defer c.mu.Unlock()
 	s, ok := c.known.Get(key)
 	if !ok {
-		s = facts.ReadStatements(m.Content, instruction)
+		s = prepare(m.Content, instruction)
 		if generation == c.generation {
 			c.known.Put(key, s, preparedRatio*len(key))
 		}
@@ -65,14 +89,14 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *facts.Stat
 // the turn's user; it is called only if a finding may change one. A finding that was rejected for its confidence is
 // stored if it changes a known fact. Apply returns the remaining parts of memories that are obsolete in part.
 func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragctx.Memory, error)) (rest []ragctx.Memory, err error) {
-	newer := make(map[int]*facts.Statements) // of the findings that may change a memory
+	newer := make(map[int]*prepared) // of the findings that may change a memory
 	for i := range found {
 		f := &found[i]
 		if f.Verdict == Quarantine || f.Content == "" ||
 			f.Verdict == Reject && (f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
 			continue
 		}
-		if s := facts.ReadStatements(f.Content, addressed(f.Kind)); f.Verdict != Reject || s.Changes() {
+		if s := prepare(f.Content, addressed(f.Kind)); f.Verdict != Reject || s.statements().Changes() {
 			newer[i] = s
 		}
 	}
@@ -87,6 +111,17 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 		return nil, err
 	}
 	known = slices.DeleteFunc(slices.Clone(known), func(k ragctx.Memory) bool { return !before(k, t) })
+	older := make([]*prepared, len(known))
+	for j := range known {
+		older[j] = c.prepared(&known[j], generation)
+	}
+	common := facts.Common(func(yield func([]string) bool) {
+		for _, p := range older {
+			if !yield(p.keys) {
+				return
+			}
+		}
+	})
 	left := map[int]ragctx.Memory{} // of known memories
 	for i := range found {
 		f := &found[i]
@@ -94,13 +129,13 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 			continue
 		}
 		for j, k := range known {
-			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) {
+			same := f.Verdict == Store && sameAttribute(f.Fact, k.About)
+			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) || !same && !newer[i].shares(older[j]) {
 				continue
 			}
-			older := c.prepared(&k, generation)
-			why, text, ok := facts.Supersedes(newer[i], older)
-			if !ok && f.Verdict == Store && sameAttribute(f.Fact, k.About) {
-				why, text, ok = "another value", facts.SupersedesValue(older, k.About.Value), true
+			why, text, ok := facts.Supersedes(newer[i].statements(), older[j].statements(), common)
+			if !ok && same {
+				why, text, ok = "another value", facts.SupersedesValue(older[j].statements(), k.About.Value), true
 			}
 			if !ok || text != "" && len(k.Sources) == 0 {
 				continue
@@ -115,7 +150,9 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 				k.Content = text
 				left[j] = remainder(t, k)
 			}
-			known[j].Content = text
+			if known[j].Content = text; text != "" {
+				older[j] = prepare(text, k.About != nil && addressed(k.About.Kind))
+			}
 		}
 	}
 	for _, j := range slices.Sorted(maps.Keys(left)) {

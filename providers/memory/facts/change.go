@@ -8,176 +8,88 @@ import (
 
 // change is what a statement says about the validity of earlier ones.
 type change struct {
-	// now is set if the statement says that it holds from now on.
-	now bool
-	// doubt is set if it is a plan, a wish or a possibility.
-	doubt bool
+	cues  [numCues]bool
+	cueAt map[int]cue // by the index of the word
+	// doubt is set if it is a plan, a wish, a possibility or a memory of earlier times, denied if it denies a change.
+	doubt, denied bool
 	// ahead is set if it is about the future.
 	ahead bool
-	// replaced holds the things that the statement replaces by something else, ended those that it declares over.
-	replaced, ended []group
-	// ends lists the topics that are over as a whole: "I quit my job".
-	ends map[string]bool
 }
 
-// group is the content of the words for one thing.
-type group struct {
-	terms []term
-	// state is set if the group is a whole state ("no longer live in Berlin"), not one thing.
-	state bool
-	// subject is set if the words are the grammatical subject of the statement: "yoga is pilates now".
-	subject bool
-}
+// cue is what a word says about the validity of what was known.
+type cue uint8
 
-// changePattern finds a change. Its group o matches the old thing, n the new one.
-type changePattern struct {
-	re *regexp.Regexp
-	// over is set for an end without a successor, state for the end of a state.
-	over, state, subject bool
-}
-
-var changeMacros = strings.NewReplacer(
-	"{o}", `(?P<o>[^,;:.()"]{2,60}?)`, "{O}", `(?P<o>[^,;:()"]{2,60})`,
-	"{n}", `(?P<n>[^,;:.()"]{2,60})`, " ", `\s+`, "{end}", `(?:$|[,;.()"]|\s(?:and|but|so|because|since|und|aber|weil|et|`+
-		`mais|y|pero)\s)`,
+const (
+	cueNow     cue = iota // it holds from now on
+	cueReplace            // one thing replaces another
+	cueEnd                // something is over
+	cueNoMore             // a state is over
+	cueBecome             // something changes its value
+	cueAdd                // something is added
+	cueCorrect            // something was wrong
+	cuePast               // it was so once, or nearly
+	cueStay               // something stays
+	numCues
 )
 
-func changePatterns(over, state, subject bool, patterns ...string) []changePattern {
-	var out []changePattern
-	for _, p := range patterns {
-		out = append(out, changePattern{regexp.MustCompile(changeMacros.Replace(p)), over, state, subject})
+// cueWords maps words, and pairs of words joined by "_", to their cue.
+var cueWords = func() map[string]cue {
+	out := map[string]cue{}
+	for c, words := range [numCues]string{
+		cueNow: `recently newly current effective_immediately aktuell aktuelle aktueller frisch recemment dernierement
+			actuel actuelle recientemente en_adelante actual now nowadays these_days as_of since from_now from_today from_next
+			going_forward from_here lately currently by_now starting effective meanwhile first_week this_quarter jetzt nun
+			inzwischen mittlerweile neuerdings seit ab_sofort ab_jetzt ab_heute ab_nachster kunftig nunmehr seither maintenant
+			desormais dorenavant depuis actuellement a_present a_partir ca_y ahora actualmente desde ultimamente de_ahora`,
+		cueReplace: `handed passed_to transferred swapping gegen ubergeben weitergegeben abgegeben transmis confie reprend
+			repris releve contre cedio asume asumio encarga occupe kummert replace replaced replaces replacing swap swapped
+			instead traded exchanged switched switch ditched migrated substituted succeeded succeeds took_over takes_over
+			taken_over overtaken in_favour in_favor gave_way given_way made_way make_room made_room stepped_in steps_in
+			inherited inherits handed_over hands_of statt anstatt anstelle stattdessen ersetzt ersetzen abgelost lost_ab
+			umgestiegen gewechselt getauscht ubernimmt ubernommen ubernahm umgestellt remplace remplacee remplaces remplacer
+			remplacons lieu place plutot succede quitte_pour bascule lugar vez sustituye sustituyo sustituido reemplaza
+			reemplazo reemplazado relevado relevo releva sino cambie cambio cambiado`,
+		cueEnd: `wrapped_up called_off fell_through ran_out broken_up let_go laid_off shut_down folded binned abgeschafft
+			entsorgt ausgezogen verschenkt storniert ausgelaufen abgelaufen geplatzt rendu clos expire expiree abandonnee
+			vendre expiro devolvi rompimos rompi acabado eliminado quitado anulado dimiti jubilado stopped stop quit cancelled
+			canceled cancel sold closed abolished gone dead history finished off over retired lifted dropped drop scrapped
+			scrap died passed_away resigned divorced separated split broke_up gave_up given_up pulled_the shut deleted removed
+			ended done forget left leaves went_back expired discontinued bin_ich_durch stepped_down cut_up returned gave_back
+			unsubscribed disbanded lapsed gekundigt aufgehort abgeschaltet abgesagt verkauft beendet aufgegeben abgebrochen
+			ausgetreten vorbei passe raus geschlossen eingestellt gestorben getrennt geschieden bin_durch abgemeldet
+			zuruckgegeben drangegeben fallt_aus weg fini finie finis arrete arreter arretee resilie vendu vendue termine
+			terminee termines supprime supprimee annule annulee separes separe separee divorce divorcee mort morte ferme
+			fermee lache tomber rompu demissionne dejado deje dejamos lo_dejamos vendi vendio vendido cerramos cerrado cancele
+			cancelado termino acabo murio baja se_acabo separado separamos divorciado renuncie jubilo abandone`,
+		cueBecome: `bought settled_on opted picked transferred went_to now_at gekauft entschieden zugelegt geholt wechselt
+			steigt gesunken verlangert achete choisi opte prolonge baisse reportee decalee deplace deplacee promu promue
+			emmenage elegido adelantado retrasado ampliado bajado empezado empece trasladado trasladamos cambiamos moved
+			moving move relocated became become becomes renamed changed changes upgraded upgrade bumped raised raise went_up
+			up_to pushed postponed rescheduled rebooked turned turns crept extended settled went_with ended_up landed joined
+			started new no_but handed_over won scaled slipped slips up_at got_renamed got married hired promoted rewritten
+			slid grew gone_over moved_on converted umgezogen gezogen gelandet umbenannt verschoben geworden wurde verlegt
+			erhoht gestiegen neue neuer neues neuen neu angefangen befordert verzogen besucht passe passee passes passons
+			devenu devenue demenage installes installe installee renomme change changee reporte decale augmente nouveau
+			nouvelle nouvel embauche embauchee entre entree pris mise mis mudado mude mudamos pasado pasa paso pasamos subido
+			sube nuevo nueva renombrado aplazado cogido contratado comprado compre casamos vuelto ascendido`,
+		cueAdd: `also too additionally second another as_well besides plus both extra addition auch zusatzlich zweite
+			zweiten zweiter noch_ein noch_einen noch_eine ausserdem weiteren weitere aussi egalement deuxieme seconde en_plus
+			de_plus tambien ademas segundo segunda otro otra`,
+		cueCorrect: `after_all correction actually mistake wrong mixed scratch scrap turns_out sorry rather oops typo
+			korrektur kommando doch verwechselt vertan eigentlich irrtum rectification rectif erreur trompe finalement
+			correctif correccion perdon equivoque error al_final`,
+		cuePast: `formerly previously once almost nearly fruher damals ehemals autrefois beinahe presque casi antes lived
+			worked wohnte arbeitete habitais travaillais vivia trabajaba student`,
+		cueStay: `stays stay still keep keeps kept unchanged remains same bleibt bleiben weiter weiterhin reste restent
+			garde gardons sigue siguen conservamos igual unverandert wie_gehabt touched`,
+		cueNoMore: `no_longer anymore any_more no_more any_longer nicht_mehr kein_mehr keinen_mehr keine_mehr ya_no not`,
+	} {
+		for w := range strings.FieldsSeq(words) {
+			out[w] = cue(c)
+		}
 	}
 	return out
-}
-
-// replacing finds what is replaced by something else.
-var replacing = changePatterns(false, false, false,
-	// English
-	`\b(?:replac(?:e|ed|es|ing)|swap(?:ped)?(?: out)?|exchanged|traded(?: in)?|ditched|dropped|dumped|`+
-		`substituted) {o} (?:with|for|by|in favou?r of) {n}`,
-	`\b(?:switch(?:ed|ing)?|mov(?:ed|ing|e)|migrat(?:ed|ing)|went|gone|chang(?:ed|ing)|converted|transitioned|`+
-		`ported) (?:[a-z0-9'-]+ ){0,5}?from {o} (?:over )?to {n}`,
-	`\b(?:instead of|in place of|rather than|no more) {O}`,
-	`\b(?:took over|takes over|taken over|inherits?|inherited|taking over) (?:[a-z ]{0,30} )?from {o}(?: as [a-z -]+| on |`+
-		` in |{end})`,
-	`\b(?:succeed(?:s|ed)?|replac(?:es|ed)|replacing|steps? in for|stepped in for) {o}(?: as | on | in |{end})`,
-	`\bhand(?:ed|ing)(?: over)? {o}(?: over| on)? to {n}`,
-	`\bpass(?:ed|ing)(?: on)? {o}(?: on| over)? to {n}`,
-	// German
-	`\b(?:statt|anstatt|anstelle von|an stelle von) {o}(?: (?:kommt|nehmen|nutzen|nehme|nutze|gibt|ist|jetzt|nun|verwenden|`+
-		`fahre|esse|trinke)\b|{end})`,
-	`\bvon {o} (?:zu|auf|nach) {n} (?:[a-z0-9 ]* )?(?:gewechselt|umgestiegen|migriert|umgestellt|gezogen|umgezogen)`,
-	`\b(?:ersetz(?:t|en)|abgelost|lost|ablost) {o} (?:durch|ab\b|mit )`,
-	`\b{o} (?:wurde|wird|ist|haben wir|hat) (?:durch|von) {n} (?:ersetzt|abgelost)`,
-	`\bersetzt {o}(?: als |{end})`,
-	`\b(?:von|fur) {o} (?:hat |uber)?(?:ubernommen|ubernimmt)`,
-	`\b(?:ubernimmt|ubernahm|ubernommen) [a-z ]*von {o}{end}`,
-	// French
-	`\b(?:pass(?:e|es|er|ons|ee?s?)|bascule|migre|change|quitte) (?:[a-z]+ )?de {o} (?:a|vers|pour|au) {n}`,
-	`\b(?:remplace|remplaces|remplacons|remplacer|echange|troque) {o} (?:par|contre) {n}`,
-	`\b(?:remplace|succede a|prend la place de|prend la suite de|a pris la suite de) {o}(?: comme |{end})`,
-	`\b(?:au lieu de|a la place de|a la place d'|plutot que) ?{O}`,
-	`\b{o} (?:est|a ete|sont|ont ete) remplacee?s? par {n}`,
-	// Spanish
-	`\b(?:cambi(?:e|amos|ado|o)|sustitu(?:i|imos|ido|yo)|reemplac(?:e|amos|o)|reemplazado) (?:a )?{o} por {n}`,
-	`\b(?:pas(?:e|amos|ado)|migr(?:e|amos|ado)|cambi(?:e|amos|ado)) de {o} a {n}`,
-	`\b(?:en lugar de|en vez de) {O}`,
-	`\b(?:sustituye|reemplaza|releva|sustituyo|relevo) a {o}(?: como |{end})`,
-)
-
-// becoming finds a subject that is something else now: "yoga is pilates now".
-var becoming = changePatterns(false, false, true,
-	`^{o} (?:has given way to|have given way to|gave way to|(?:was|were|is|are|got|gets|has been|have been) replaced (?:by|`+
-		`with)|made way for|made room for|became|turned into|has become) {n}`,
-	`^{o} (?:is|are) {n} now\b`, `^{o} (?:is|are) now {n}`,
-	`^{o} (?:ist|sind) (?:jetzt|nun|inzwischen|mittlerweile) {n}`, `^{o} (?:wurde|wurden|wird|werden) (?:durch|`+
-		`von) {n} (?:ersetzt|abgelost)`,
-	`^{o} (?:est devenue?|sont devenue?s|est maintenant|a laisse place a|a cede la place a) {n}`,
-	`^{o} (?:es ahora|ahora es|paso a ser|ha pasado a ser|dio paso a|ha dado paso a) {n}`,
-)
-
-// ending finds a thing that is over.
-var ending = changePatterns(true, false, false,
-	// English
-	`\b(?:stopped|stopping|quit|quitting|gave up|given up|giving up|cancell?ed|cancell?ing|abandoned|got rid of|sold|`+
-		`selling|closed|shut down|`+
-		`decommissioned|retired|unsubscribed from|left|resigned from|resigned as|broke up with|split (?:up )?(?:from|with)|`+
-		`finished|done with|`+
-		`dropped|ditched|discontinued|scrapped|deleted|removed|withdrew from|dropped out of|returned|gave away|given away|`+
-		`terminated|ended|`+
-		`stepped down (?:as|from)|over with|through with|kicked|turned off|switched off|tore down|buried|lost|forget(?: about)?|`+
-		`separated from|divorced from|used to) {O}`,
-	`\bput {o} to sleep`, `\bput {o} down{end}`, `\bshut {o} down`, `\bturned {o} off`, `\bgave {o} (?:up|`+
-		`away)`, `\bhand(?:ed)? in {O}`,
-	`^{o} (?:is|are|was|were|has been|have been|got|has|have) (?:gone|dead|history|no more|shut down|closed|cancelled|`+
-		`canceled|over|discontinued|`+
-		`dissolved|disbanded|decommissioned|deleted|sold|retired|terminated|scrapped|called off|out of the picture|died|`+
-		`passed away|split up)\b`,
-	`^{o} (?:split up|broke up|disbanded|died|passed away|went back|shut down|closed down|folded|fell through|ended|expired|`+
-		`went bankrupt)\b`,
-	`^{o} and (?:i|me) (?:broke up|split up|split|separated|divorced|parted)`, `\b(?:divorced|separated|split up|`+
-		`broke up)\b.{0,30}?[, ] ?{o} and (?:i|me)\b`,
-	// German
-	`\b(?:mit )(?:dem |der |den )?{o} (?:aufgehort|schluss gemacht|schluss|fertig)\b`,
-	`\b{o} (?:hab|habe|haben|hat|ist|sind|wurde|wurden|wird) (?:ich |wir |mein [a-z]+ )?(?:[a-z ]{0,20})?(?:abgebrochen|`+
-		`gekundigt|verkauft|abgeschafft|abgemeldet|`+
-		`aufgegeben|abgesagt|abgeschaltet|aufgelost|weggegeben|geschlossen|eingestellt|beendet|gestorben|verstorben|`+
-		`eingeschlafert|weg|geschichte|tot)\b`,
-	`\b(?:hab|habe|haben|hat) (?:ich |wir )?{o} (?:abgebrochen|gekundigt|verkauft|abgeschafft|aufgegeben|abgesagt|`+
-		`abgeschaltet|weggegeben|geschlossen|`+
-		`eingestellt|beendet|abbestellt|verschenkt|einschlafern lassen)\b`,
-	`\b(?:kundige|verkaufe|schliesse) {o}{end}`, `^{o} (?:gibt es|gibt's) nicht mehr`, `\baus (?:dem |`+
-		`der )?{o} (?:ausgetreten|ausgestiegen)`,
-	`\b{o} und ich (?:haben uns getrennt|sind nicht mehr zusammen|haben schluss)`, `\bvon {o} (?:getrennt|scheiden|geschieden)`,
-	// French
-	`\b(?:arrete|arreter|abandonne|resilie|quitte|vendu|ferme|annule|supprime|donne|rendu|lache|stoppe|cesse|`+
-		`demissionne) (?:de |d')?{O}`,
-	`^{o} (?:j'ai|on a|nous avons|c'est|est|sont) (?:arrete|fini|termine|abandonne|vendu|mort|morte|ferme|annule|dissous|separe)`,
-	`\b(?:rompu|separee?s?|divorcee?s?) (?:avec|d'avec|de) {O}`, `\bdesabonnee? (?:de|du|d') ?{O}`,
-	`^{o} et moi(?: on|,? nous)? (?:ne |n')`, `^{o} et moi,? (?:on s'est|on a|nous sommes|avons) (?:separes|rompu|quittes)`,
-	`\bn'[a-z]+ plus (?:de |d'|du )?{O}`, `\bn'ai plus (?:de |d'|du )?{O}`,
-	// Spanish
-	`\b(?:deje|dejamos|dejado|abandone|cancele|cancelado|vendi|vendimos|vendido|cerre|cerramos|termine|acabe|perdi|anule|`+
-		`renuncie|dimiti|borre) (?:de |con |a |el |la )?{O}`,
-	`\bde baja (?:de |del |en )?{O}`, `^{o} y yo (?:lo dejamos|hemos roto|rompimos|nos separamos|nos divorciamos|`+
-		`lo hemos dejado|ya no)`,
-	`\b(?:rompi|rompimos|corte|separado|separada|divorciado|divorciada|separe|divorcie) (?:con|de) {O}`,
-	`^{o} (?:murio|fallecio|se disolvio|ha cerrado|cerro|se acabo|ya no (?:existe|esta|sigue))`,
-	`\bya no tengo {O}`, `\bme quite (?:de |del )?{O}`,
-)
-
-// denying finds a state that is over: its verb and its value.
-var denying = changePatterns(true, true, false,
-	`\b(?:no longer|not any longer) {O}`, `(?:\bnot|n't|\bnever|\bno) {o} (?:anymore|any more|any longer|these days|again)\b`,
-	`\b{o} (?:nicht|kein|keine|keinen|keinem) {n} mehr\b`, `\b{o} (?:nicht|kein|keine|keinen|`+
-		`keinem) mehr {n}`, `\b{o} nicht mehr{end}`, `\b(?:bin|ist|sind) (?:nicht mehr|kein|keine) {O}`,
-	`\b(?:ne |n'){o} plus\b\s*(?P<n>[^,;:.()"]{0,60})`,
-	`\bya no {O}`, `\bya (?:ni|nada de) {O}`, `\bdeje de {O}`, `\bhe dejado de {O}`, `\b(?:aufgehort|horte auf|hore auf) zu {O}`,
-)
-
-// overs finds topics that end as a whole.
-var overs = map[string]*regexp.Regexp{
-	"work": regexp.MustCompile(`\b(?:quit|left|lost|resigned|leaving)\b(?: from)? (?:my|the) (?:old )?(?:job|position|post|` +
-		`company)|\bi (?:quit|resigned|got fired|` +
-		`was fired|was laid off|got laid off|retired)\b|\b(?:has|have|'ve|user) (?:quit|resigned|retired)\b|\b(?:user quit|` +
-		`quit the user's job|laid off|made redundant|been fired|got fired|` +
-		`handed in (?:my|the user's) notice|am retired|is retired|unemployed|between jobs|out of (?:a job|work))\b|` +
-		`\b(?:hab|habe|habe ich|hab ich) (?:gestern |heute |endlich |[a-z]+ )?(?:gekundigt|den job gekundigt)|\b(?:arbeitslos|` +
-		`in rente|pensioniert|gekundigt worden|` +
-		`meinen job verloren|entlassen worden)\b|\bwurde (?:entlassen|gekundigt)\b|` +
-		`\b(?:j'ai |ai )(?:demissionne|quitte mon (?:boulot|travail|poste|emploi)|perdu mon (?:boulot|travail|poste|emploi)|` +
-		`pris ma retraite)\b|` +
-		`\b(?:suis|est) (?:au chomage|a la retraite|retraite|vire|viree|licencie|licenciee)\b|\b(?:ete|etee) (?:vire|viree|` +
-		`licencie|licenciee)\b|` +
-		`\b(?:deje|he dejado|perdi|renuncie a) (?:el|mi) (?:trabajo|curro|empleo|puesto)\b|\b(?:me despidieron|` +
-		`me han despedido|me he jubilado|me jubile|` +
-		`estoy en (?:el )?paro|estoy jubilad[oa]|dimiti)\b`),
-	"partner": regexp.MustCompile(`\b(?:divorced|separated|broke up|broken up|split up|widowed|single again|am single|` +
-		`is single|called off the (?:wedding|engagement))\b|` +
-		`\b(?:geschieden|getrennt|scheidung|verwitwet|wieder single|schluss gemacht|auseinander)\b|` +
-		`\b(?:divorcee?s?|separee?s?|rompu|celibataire)\b|\b(?:divorciad[oa]s?|divorciamos|separad[oa]s?|separamos|rompimos|` +
-		`hemos roto|lo dejamos|solter[oa])\b`),
-}
+}()
 
 // unsure finds statements that are no facts yet.
 var unsure = regexp.MustCompile(`\b(?:maybe|perhaps|might|(?:i|we|he|she|they|it|user|and) may|could|would|considering|` +
@@ -193,75 +105,46 @@ var coming = regexp.MustCompile(`\b(?:will|'ll|going to|gonna|i'm moving|am movi
 	`next (?:month|year|spring|summer|autumn|fall|winter)|` +
 	`werde|werden|wird|ziehe|zieh|nachsten|nachstes|kommendes|vais|va|allons|prochaine?|voy a|vamos a|proximo|proxima)\b`)
 
-// readChange finds what the words between two positions change.
-func readChange(t *text, from, to int) change {
-	words := t.fold[from:to]
-	var c change
-	c.doubt = unsure.Match(words)
-	c.ahead = coming.Match(words)
-	c.now = holdsNow(t, from, to)
-	for _, list := range [...][]changePattern{replacing, becoming, ending, denying} {
-		for _, p := range list {
-			loc := p.re.FindSubmatchIndex(words)
-			if loc == nil {
-				continue
-			}
-			g := group{state: p.state, subject: p.subject}
-			for i, name := range p.re.SubexpNames() {
-				if loc[2*i] < 0 || name != "o" && !(name == "n" && p.state) {
-					continue
-				}
-				g.terms = append(g.terms, contentOf(t, from+loc[2*i], from+loc[2*i+1], !p.state)...)
-			}
-			switch {
-			case len(g.terms) == 0:
-			case p.over:
-				c.ended = append(c.ended, g)
-			default:
-				c.replaced = append(c.replaced, g)
-			}
-		}
-	}
-	for topic, re := range overs {
-		if re.Match(words) {
-			if c.ends == nil {
-				c.ends = map[string]bool{}
-			}
-			c.ends[topic] = true
-		}
-	}
-	return c
-}
+// noMore finds the end of a state in words that stand apart.
+var noMore = regexp.MustCompile(`\b(?:ne |n')[a-z' ]{1,20} plus\b|` +
+	`\b(?:kein|keine|keinen|nicht)\b[a-z ]{0,30}\bmehr\b|` +
+	`\bnot\b.{1,30}\b(?:any ?more|any longer|needed)\b|n't\b.{1,30}\b(?:any ?more|any longer)\b`)
 
-// holdsNow reports whether the words say that something holds from now on.
-func holdsNow(t *text, from, to int) bool {
+// noChange finds the denial of a change.
+var noChange = regexp.MustCompile(`\b(?:not|n't|never|nicht|no|pas|ni)\b(?: [a-z]+){0,2} ` +
+	`(?:mov|chang|switch|touch|replac|postpon|renam|deplace|change|verschob|geandert|cambi|mud|toc)[a-z]*`)
+
+// proposal finds words that make a doubt of a statement, but not of an instruction.
+var proposal = regexp.MustCompile(`\b(?:should|could|would|konnte|soll)\b`)
+
+// readChange finds what the words between two positions change.
+func readChange(t *text, from, to int, order bool) change {
+	words := t.fold[from:to]
+	c := change{cueAt: map[int]cue{}, denied: noChange.Match(words), ahead: coming.Match(words)}
+	c.doubt = unsure.Match(words) && !(order && proposal.Match(words))
 	ws := t.words(from, to)
 	for i, w := range ws {
 		f := t.folded(w)
-		if changeWords[f] || i+1 < len(ws) && changeWords[f+"_"+t.folded(ws[i+1])] {
+		x, ok := cueWords[f]
+		if i+1 < len(ws) {
+			if two, yes := cueWords[f+"_"+t.folded(ws[i+1])]; yes {
+				x, ok = two, true
+			}
+		}
+		if ok {
+			c.cues[x], c.cueAt[i] = true, x
+		}
+	}
+	c.cues[cueNoMore] = c.cues[cueNoMore] || noMore.Match(words)
+	return c
+}
+
+// says reports whether a statement has one of the cues.
+func (c *change) says(any ...cue) bool {
+	for _, x := range any {
+		if c.cues[x] {
 			return true
 		}
 	}
 	return false
-}
-
-// aside begins words about the place or time of an end, which are not what ends.
-var aside = wordSet(`in at on last yesterday today for because since after before when while this by
-	im am an auf letzte letzten gestern heute nach vor wegen weil seit
-	dans en hier aujourd'hui apres avant parce depuis pour
-	ayer hoy desde porque hace tras despues`)
-
-// contentOf returns the content words between two positions. With thing it stops at an aside.
-func contentOf(t *text, from, to int, thing bool) []term {
-	var out []term
-	for _, w := range t.words(from, to) {
-		f := t.folded(w)
-		if thing && len(out) > 0 && aside[f] {
-			break
-		}
-		if isContent(f) && !changeWords[f] && !dayWords[f] {
-			out = append(out, term{stem(f), t.capital(w.from) || f[0] >= '0' && f[0] <= '9'})
-		}
-	}
-	return out
 }

@@ -242,7 +242,7 @@ var (
 		return m.time != nil && !m.time.AheadFrom.IsZero() && !m.time.AheadFrom.Before(m.today()) ||
 			(m.words("a") == "deadline" || m.words("a") == "due date") && specificAfterVerb(m)
 	}
-	passingMood = regexp.MustCompile(`\b(?:feeling|excited|nervous|stressed|tired|busy|fine)\b`)
+	passingMood = regexp.MustCompile(`^the weather\b|\b(?:feeling|excited|nervous|stressed|tired|busy|fine)\b`)
 	habitless   = regexp.MustCompile(`^(?:really |just )?(?:(?:always|never|usually|normally|often|sometimes|` +
 		`rarely|mostly) )?(?:get (?:this|that|an? |the |it|stuck|errors?|lost|confused|nervous|so|into|better|` +
 		`back|wrong)|got|see|have (?:trouble|to|this|been)|knew|said|want(?:ed)?|feel|like your|could|love|need|` +

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Gate is the least confidence of a fact worth storing. It is high because the weights are
-// overconfident on text unlike their training set.
-const Gate = 0.9
+// Gate is the least confidence of a fact worth storing from a short message. Long messages, and units with an
+// objection, need [sure].
+const Gate = 0.7
 
 // Words before a statement: fillers, requests to remember, and doubts.
 var (

@@ -236,15 +236,20 @@ cuido cuida`
 // topicWords maps words to what they are about: attributes that a person, or an agent's instructions, have one
 // value of at a time.
 var topicWords = topics(map[string]string{
-	"home": `live lives lived living reside based relocate relocated relocating moved home hometown apartment
+	"home": `settled address street gelandet anschrift adresse installe installes installee installees direccion instalado instalada calle
+		live lives lived living reside based relocate relocated relocating moved home hometown apartment
 		wohne wohn wohnt wohnen lebe leb lebt leben wohnort umgezogen gezogen zuhause
 		habite j'habite habitons vis vivons demenage emmenage domicile
 		vivo vive vivimos resido mudado mude mudamos mudada domicilio`,
-	"work": `work works worked employer employed job joined hired position
+	"work": `quit resigned fired retired unemployed gekundigt arbeitslos entlassen rente demissionne chomage retraite licencie licenciee
+		despedido despidieron paro jubilado jubilada
+		work works worked employer employed job joined hired position
 		arbeite arbeit arbeitet angestellt job stelle arbeitgeber beschaftigt
 		travaille bosse embauche poste emploi employeur boulot
 		trabajo trabaja curro empleo puesto contratado contratada`,
-	"partner": `husband wife girlfriend boyfriend fiance fiancee spouse married marriage engaged dating
+	"partner": `divorced separated split single widowed wedding geschieden getrennt scheidung verwitwet heirat geheiratet divorce divorcee
+		divorces separe separee separes pacse pacsee celibataire divorciado divorciada divorciamos separado separada separamos rompimos
+		casamos 		boda husband wife girlfriend boyfriend fiance fiancee spouse married marriage engaged dating
 		ehemann ehefrau mann frau verheiratet verlobt freundin freund partnerin
 		mari femme epoux epouse marie mariee copain copine compagne compagnon fiance
 		marido mujer esposo esposa novio novia casado casada pareja`,
@@ -279,13 +284,6 @@ func topics(of map[string]string) map[string]string {
 
 // personal topics belong to a person; the other ones to instructions.
 var personal = wordSet("home work partner")
-
-// changeWords say that something holds from now on. Two words are joined by "_".
-var changeWords = wordSet(`now anymore any_more these_days nowadays from_now going_forward from_next as_of since instead lately again
-	by_now since_monday from_monday no_longer turns turned
-	jetzt inzwischen mittlerweile neuerdings seit ab_sofort ab_jetzt kunftig nunmehr stattdessen nun seither ab_nachster
-	maintenant desormais dorenavant depuis actuellement a_present a_partir finalement
-	ahora ya actualmente desde a_partir ultimamente`)
 
 // kin are people of whom somebody has a certain one: "my sister".
 var kin = wordSet(`sister brother mother mom mum father dad wife husband partner girlfriend boyfriend son daughter kid kids child children

@@ -55,7 +55,7 @@ func retried(before, after *call) Fact {
 		sentence.Clip(after.input, maxInput))
 	return Fact{
 		Kind: ragctx.FactOutcome, Content: content, Subject: before.name, Attribute: "failure", Value: sentence.Clip(after.input, maxInput),
-		Confidence: .85, Importance: .6, Rule: "tool.retried", Reason: "a call of the tool failed and a later one succeeded",
+		Confidence: Gate - .1, Importance: .6, Rule: "tool.retried", Reason: "a call of the tool failed and a later one succeeded",
 		Span: ragctx.TurnSpan{Message: after.message},
 	}
 }

@@ -54,7 +54,8 @@ func (t *text) pieces(from, to int, loose bool) []piece {
 		if joined {
 			end = k - 1
 		}
-		if !r.hasVerb(start, end) && !r.relative(start, end) {
+		loose := r.loose && r.looseCut(start, end, k, joined)
+		if !loose && !r.hasVerb(start, end) && !r.relative(start, end) {
 			continue
 		}
 		subject := r.subject(start, end)
@@ -62,7 +63,7 @@ func (t *text) pieces(from, to int, loose bool) []piece {
 			subject = last
 		}
 		next, ok := r.begins(start, end, k, subject, joined)
-		if !ok {
+		if !ok && !loose {
 			continue
 		}
 		current.to = r.ws[end-1].to
@@ -72,6 +73,15 @@ func (t *text) pieces(from, to int, loose bool) []piece {
 	}
 	current.to = to
 	return append(out, current)
+}
+
+// looseCut reports whether a part may be obsolete by itself, whatever its verb.
+func (r *pieceReader) looseCut(start, end, k int, joined bool) bool {
+	stop := r.stop(k)
+	if stop-k < 2 || end-start < 2 || within[r.f[k]] || of[r.f[k]] {
+		return false
+	}
+	return !joined || end-start > 2 && (prepositional[r.f[k]] || nominal[r.f[k]] || r.f[k][0] <= '9' || r.hasVerb(k, stop))
 }
 
 // joiners are the words that join the parts of a sentence.

@@ -17,7 +17,7 @@ const minRuleConfidence = 0.6
 // to remember lowers it to wished.
 const (
 	strict = 0.8
-	likely = 0.8
+	likely = 0.7
 	wished = 0.5
 )
 
@@ -80,13 +80,21 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	return certainty(p), why
 }
 
+// sure is the least confidence of a unit with an objection, or of a long message.
+const sure = 0.9
+
 // unitFacts returns the facts of a unit: for each piece of it those of the rules, and the whole piece if it says
 // more than they do.
 func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []string) []Fact {
 	language := sc.language
 	ruled := e.credible(u)
-	if p < Gate && slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) {
-		p = Gate
+	plain := 0.0 // the confidence of a unit below the gate
+	if below := (len(why) > 0 || len(sc.units) > maxShort) && p < sure || p < Gate; below {
+		if slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) {
+			p = max(p, Gate)
+		} else {
+			plain, p = p, min(p, Gate-.01)
+		}
 	}
 	for i := range ruled {
 		f := &ruled[i]
@@ -98,8 +106,8 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 			f.Reason = withObjections(f.Reason, why)
 		}
 	}
-	if p < Gate && p >= plainGate && len(why) == 0 {
-		if out := e.plainFacts(u, ruled, b, sc, p); len(out) > 0 {
+	if plain >= plainGate && len(why) == 0 {
+		if out := e.plainFacts(u, ruled, b, sc, plain); len(out) > 0 {
 			return out
 		}
 	}
@@ -119,11 +127,10 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 }
 
 // plainGate is the least confidence of a unit whose plain statements are believed if they are about a taste or
-// name something. Others need vagueGate: "I'm starving" is a mood. So do all those of a long message, which
-// tells a story more often.
+// name something. Others need [sure]: "I'm starving" is a mood. So do all those of a long message, which tells a
+// story more often.
 const (
 	plainGate = .45
-	vagueGate = 0.75
 	maxShort  = 3 // units of a short message
 )
 
@@ -139,7 +146,7 @@ func (e *extractor) plainFacts(u *unit, ruled []Fact, b *bag, sc *scene, p float
 		}
 		for _, f := range e.pieceFacts(x, u, ruled, b, sc.language, Gate, nil) {
 			vague := says == something && f.Kind != ragctx.FactPreference || len(sc.units) > maxShort
-			if vague && p < vagueGate {
+			if vague && p < sure {
 				continue
 			}
 			f.Confidence = Gate

@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +51,8 @@ type trainUnit struct {
 	Optional []covered `json:"optional"`
 	Rules    []Fact    `json:"rules"`
 	// Said is set for example sentences: whether they say something.
-	Said *bool `json:"said,omitempty"`
+	Said  *bool  `json:"said,omitempty"`
+	Group string `json:"group,omitempty"` // the dialogue of a turn
 }
 
 type covered struct {
@@ -81,6 +84,20 @@ func TestTrainingUnits(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, u := range l.units(corpusOf(file)) {
+				if err := enc.Encode(u); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	for _, d := range readDialogues(t) {
+		for i, l := range d.turns {
+			if err := enc.Encode(map[string]any{"corpus": "m", "turn": l.ID, "lang": d.Lang, "facts": len(d.Turns[i].Says)}); err != nil {
+				t.Fatal(err)
+			}
+			for _, u := range l.units("m") {
+				u.Group = d.ID
+				u.Covers, u.Optional = d.Turns[i].covers(u.Text)
 				if err := enc.Encode(u); err != nil {
 					t.Fatal(err)
 				}
@@ -233,4 +250,93 @@ func BenchmarkTurns(b *testing.B) {
 			Explain(t, testTime)
 		}
 	}
+}
+
+// dialogue is a dialogue of testdata/memory, as far as the training reads it.
+type dialogue struct {
+	ID    string         `json:"id"`
+	Lang  string         `json:"lang"`
+	Turns []dialogueTurn `json:"turns"`
+	Gone  []string       `json:"gone"`
+	Ended []string       `json:"ended"`
+	Known []string       `json:"known"`
+	Kept  []string       `json:"kept"`
+	turns []trainTurn
+}
+
+type dialogueTurn struct {
+	At   string   `json:"at"`
+	User string   `json:"user"`
+	Says []string `json:"says"`
+	May  []string `json:"may"`
+}
+
+// readDialogues reads the dialogues for development.
+func readDialogues(t *testing.T) (out []dialogue) {
+	t.Helper()
+	files, err := filepath.Glob("../../../testdata/memory/dev/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, file := range files {
+		if name := filepath.Base(file); name == "secrets.jsonl" || name == "harmless.jsonl" {
+			continue // they label no facts
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			var d dialogue
+			if err := json.Unmarshal([]byte(line), &d); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			for i, turn := range d.Turns {
+				at, err := time.Parse("2006-01-02 15:04", turn.At)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d.turns = append(d.turns, trainTurn{
+					ID: fmt.Sprintf("%s-%d", d.ID, i), Lang: d.Lang, At: at,
+					Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, turn.User)},
+				})
+			}
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// covers returns the patterns of a turn that a unit matches, as whole labels.
+func (t dialogueTurn) covers(text string) (says, may []covered) {
+	for i, p := range t.Says {
+		if matchesPattern(p, text) {
+			says = append(says, covered{Label: i, Share: 1, Whole: true})
+		}
+	}
+	for i, p := range t.May {
+		if matchesPattern(p, text) {
+			may = append(may, covered{Label: len(t.Says) + i, Share: 1, Whole: true})
+		}
+	}
+	return says, may
+}
+
+// matchesPattern reports whether a text matches a pattern of testdata/memory. Its README explains them.
+func matchesPattern(pattern, text string) bool {
+	for w := range strings.FieldsSeq(pattern) {
+		rest, not := strings.CutPrefix(w, "!")
+		var any []string
+		for a := range strings.SplitSeq(rest, "|") {
+			if inside, anywhere := strings.CutPrefix(a, "*"); anywhere {
+				any = append(any, regexp.QuoteMeta(inside))
+			} else {
+				any = append(any, `(?:^|[^\p{L}\p{N}])`+regexp.QuoteMeta(a))
+			}
+		}
+		if regexp.MustCompile(`(?i)(?:`+strings.Join(any, "|")+`)`).MatchString(text) == not {
+			return false
+		}
+	}
+	return true
 }

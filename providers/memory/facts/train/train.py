@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 KINDS = ["preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"]
 # Corpora of one language each: what they are measured with has seen three quarters of
 # their turns, since there is next to nothing else in that language.
-BY_LANGUAGE = "gsf"
+BY_LANGUAGE = "gsfm"
 EXAMPLES = "examples"
 
 
@@ -79,7 +79,7 @@ def fit(units, c, examples):
     keep = LogisticRegression(C=c, max_iter=500, solver="liblinear", random_state=1).fit(x, y, sample_weight=weight)
     rows, kinds, weight = [], [], []
     for i, u in enumerate(units):
-        found = [(k["kind"], k["share"], 1.0) for k in u["covers"] if k["whole"] or k["share"] >= 0.5]
+        found = [(k["kind"], k["share"], 1.0) for k in u["covers"] if k["kind"] and (k["whole"] or k["share"] >= 0.5)]
         if u["corpus"] == EXAMPLES and u["y"]:
             found = [(f["kind"], 1, examples) for f in u["rules"]]
         for kind, _, w in found:
@@ -99,8 +99,9 @@ def fit(units, c, examples):
 
 def folds(units):
     where = np.array([u["corpus"] for u in units])
-    order = {t: i for i, t in enumerate(sorted({u["turn"] for u in units}))}
-    part = np.array([order[u["turn"]] for u in units]) % 4
+    group = [u.get("group") or u["turn"] for u in units]
+    order = {t: i for i, t in enumerate(sorted(set(group)))}
+    part = np.array([order[g] for g in group]) % 4
     for corpus in sorted(set(where) - {EXAMPLES}):
         for k in range(4) if corpus in BY_LANGUAGE else [None]:
             test = (where == corpus) & ((part == k) if k is not None else True)
