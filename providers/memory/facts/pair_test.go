@@ -5,7 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -37,6 +39,11 @@ func TestPairs(t *testing.T) {
 	defer f.Close()
 	enc := json.NewEncoder(f)
 	for _, row := range examplePairs() {
+		if err := enc.Encode(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range labelledPairs(t) {
 		if err := enc.Encode(row); err != nil {
 			t.Fatal(err)
 		}
@@ -73,6 +80,52 @@ func TestPairs(t *testing.T) {
 			known, keys = append(known, newer...), append(keys, newKeys...)
 		}
 	}
+}
+
+// labelledPairs returns the pairs of testdata/memory/pairs: two sentences, and whether the second makes the first
+// obsolete. A sentence that states nothing gives none.
+func labelledPairs(t *testing.T) (out []pairRow) {
+	t.Helper()
+	files, err := filepath.Glob("../../../testdata/memory/pairs/*.jsonl")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	statements := func(text string) (out []*Statements) {
+		turn := ragctx.Turn{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, text)}}
+		for _, x := range Explain(turn, testTime).Facts {
+			out = append(out, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction))
+		}
+		return out
+	}
+	id := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(data)) {
+			var p struct{ Group, Old, New, Label string }
+			if err := json.Unmarshal([]byte(line), &p); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			for _, old := range statements(p.Old) {
+				for k, o := range old.parts {
+					for _, s := range statements(p.New) {
+						for i, n := range s.parts {
+							row := newPair(n, o, rare)
+							row.Dialogue, row.Old, row.New, row.ID, row.Gone = file+p.Group, old.texts[k], s.texts[i], id, "yes"
+							if p.Label == "none" {
+								row.Gone = "no"
+							}
+							out = append(out, row)
+						}
+					}
+					id++
+				}
+			}
+		}
+	}
+	return out
 }
 
 // examplePairs returns the pairs of [matched].

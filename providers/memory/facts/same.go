@@ -59,7 +59,13 @@ func otherPerson(newer, older *Statement) bool {
 		return !sameOwner(newer, older)
 	}
 	stranger := newer.owner == aPerson && !older.has(term{stem: newer.person})
-	return (n || stranger) && mine(older) || o && mine(newer)
+	return (n || stranger) && mine(older) || o && mine(newer) || belongsToOther(newer, older)
+}
+
+// belongsToOther reports whether the subject of the newer statement is a thing of a relative or friend whom the older
+// one does not name: my dad's car.
+func belongsToOther(newer, older *Statement) bool {
+	return slices.ContainsFunc(newer.subject, func(t term) bool { return kinStems[t.stem] && !older.has(t) })
 }
 
 // samePersonWord reports whether two words for a person differ in their gender at most.
@@ -326,7 +332,8 @@ func sameAttribute(newer, older *Statement) (string, bool) {
 			return "another " + topic, true
 		}
 	}
-	if len(newer.subject) > 0 && len(older.subject) > 0 && newer.owner == older.owner && sameSubject(newer, older) {
+	// A newer subject of more words is a part or another thing: the legacy project, the middle name.
+	if len(newer.subject) > 0 && len(newer.subject) <= len(older.subject) && newer.owner == older.owner && sameSubject(newer, older) {
 		if sameKind(newer, older) && sameVerb(newer, older) && valueDiffers(newer, older) {
 			return "another value of the same attribute", true
 		}

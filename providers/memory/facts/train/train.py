@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 KINDS = ["preference", "decision", "instruction", "identity", "relation", "plan", "event", "outcome"]
 # Corpora of one language each: what they are measured with has seen three quarters of
 # their turns, since there is next to nothing else in that language.
-BY_LANGUAGE = "gsfm"
+BY_LANGUAGE = "gsfjklm"
 EXAMPLES = "examples"
 
 
