@@ -27,11 +27,13 @@
 //
 // The weights are trained with the texts of this package's testdata and of testdata/memory/dev:
 //
-//	go test ./internal/redact -run TestTrain -train weights.bin      # after new texts or features
+//	go test ./internal/redact -run TestTrain -train weights.bin      # after new texts, words or features
 //	go test ./internal/redact -run TestTrain -folds 5 -v             # cross-validation, with each miss
 //
-// vocabulary.bin has the frequent words of English, German and Spanish of spacy-lookups-data 1.0.5
-// (MIT) and its French forms; TestWriteVocabulary writes it from a list of ranks and words.
+// vocabulary.bin has frequent and known words. The frequent ones are English, German and Spanish, of
+// spacy-lookups-data 1.0.5 (MIT). The known ones are more of these, and what begins a word in the byte-pair
+// vocabulary o200k_base (MIT), which stands for French. train/vocabulary.py writes their list and has the
+// hashes of both sources; TestWriteVocabulary writes vocabulary.bin from the list.
 //
 // # Own output
 //

@@ -18,13 +18,15 @@ import (
 )
 
 var (
-	trainTo    = goflag.String("train", "", "file to write the weights to: weights.txt")
+	trainTo    = goflag.String("train", "", "file to write the weights to: weights.bin")
 	folds      = goflag.Int("folds", 0, "number of parts of the cross-validation")
-	vocabulary = goflag.String("vocabulary", "", "file with the ranks and words of a vocabulary, to write vocabulary.bin from")
+	vocabulary = goflag.String("vocabulary", "", "list of train/vocabulary.py to write vocabulary.bin from")
 )
 
-// TestWriteVocabulary writes the filters of common and of known words: those of the words of a byte-pair vocabulary
-// whose rank is below 50,000, and all.
+// commonRank is the rank of the first word that is not common.
+const commonRank = 6_000
+
+// TestWriteVocabulary writes vocabulary.bin, the filters of the common and of all words of a list of train/vocabulary.py.
 func TestWriteVocabulary(t *testing.T) {
 	if *vocabulary == "" {
 		t.Skip("only with -vocabulary FILE")
@@ -45,7 +47,7 @@ func TestWriteVocabulary(t *testing.T) {
 				at := mix(part(w), k) % uint32(len(filter)*8)
 				filter[at/8] |= 1 << (at % 8)
 			}
-			if rank >= 6_000 {
+			if rank >= commonRank {
 				break
 			}
 		}
@@ -349,20 +351,9 @@ func trainTexts(t testing.TB) (out []trainText) {
 			out = append(out, x)
 		}
 	}
-	docs, _ := filepath.Glob("../../docs/*.md")
-	for _, f := range append(docs, "../../README.md", "../../DESIGN.md") {
-		b, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for para := range strings.SplitSeq(string(b), "\n\n") {
-			if s := (scanner{s: para}); true {
-				s.run()
-				if len(s.found) == 0 && len(s.topics) > 0 {
-					out = append(out, trainText{group: f, text: para, weight: 0.3, alarm: true, corpus: "docs", counts: true})
-				}
-			}
-		}
+	for _, line := range trainLines(t, "paragraphs.txt") {
+		file, para, _ := strings.Cut(line, ": ")
+		out = append(out, trainText{group: file, text: para, weight: 0.3, alarm: true, corpus: "paragraphs.txt", counts: true})
 	}
 	files, _ := filepath.Glob("../../testdata/memory/dev/*.jsonl")
 	for _, file := range files {
