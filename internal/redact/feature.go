@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// sink takes the features of a passage, by the number of a word.
+// sink takes the features of a passage, by the number of a word, and does not keep the slices.
 type sink interface {
-	word(n int, f uint32)  // of the word being part of a secret
-	stay(n int, f uint32)  // of the word and the one before being parts of one
-	leave(n int, f uint32) // of the word not being part of the secret that the one before is part of
+	word(n int, features []uint32)  // of the word being part of a secret
+	stay(n int, features []uint32)  // of the word and the one before being parts of one
+	leave(n int, features []uint32) // of the word not being part of the secret that the one before is part of
 }
 
 // part returns the hash of the name of a part of a feature.
@@ -25,11 +25,16 @@ func part(s string) uint32 {
 func mix(parts ...uint32) uint32 {
 	h := uint32(0x9E3779B9)
 	for _, p := range parts {
-		h = (h<<5 | h>>27) ^ p
-		h *= 0x85EBCA6B
-		h ^= h >> 15
+		h = more(h, p)
 	}
 	return h
+}
+
+// more adds a part to what mix returned.
+func more(h, part uint32) uint32 {
+	h = (h<<5 | h>>27) ^ part
+	h *= 0x85EBCA6B
+	return h ^ h>>15
 }
 
 // Templates of features. "own" is the class of the word itself.
@@ -101,8 +106,10 @@ func (ps *passage) features(out sink) {
 		}
 		for n := c.from; n < c.to; n++ {
 			if !ps.words[n].barred {
-				f := wordFeatures{passage: ps, sentenceContext: &c, t: &ps.words[n], n: n, out: out}
+				f := wordFeatures{passage: ps, sentenceContext: &c, t: &ps.words[n], n: n, list: ps.list[:0]}
 				f.all()
+				out.word(n, f.list)
+				ps.list = f.list
 			}
 			ps.pairFeatures(n, &c, out)
 		}
@@ -150,29 +157,27 @@ func (ps *passage) pairFeatures(n int, c *sentenceContext, out sink) {
 			kind = topicNames[ps.words[s].topic]
 		}
 	}
-	out.stay(n, mix(fStay))
-	out.stay(n, mix(fStay, m))
-	out.stay(n, mix(fStay, m, t.group))
-	out.stay(n, mix(fStay, kind, m))
-	out.stay(n, mix(fStay, kind, t.coarse))
-	out.stay(n, mix(fStayPair, ps.mainAt(n-1), t.main))
-	out.leave(n, mix(fLeave, m))
-	out.leave(n, mix(fLeave, kind, m))
-	out.leave(n, mix(fLeave, kind, t.coarse))
-	out.leave(n, mix(fLeaveMain, t.main))
+	list := ps.list[:0]
+	list = append(list, mix(fStay), mix(fStay, m), mix(fStay, m, t.group), mix(fStay, kind, m), mix(fStay, kind, t.coarse),
+		mix(fStayPair, ps.mainAt(n-1), t.main))
 	if t.id != 0 {
-		out.stay(n, mix(fStayWord, t.id))
-		out.leave(n, mix(fLeaveWord, t.id))
+		list = append(list, mix(fStayWord, t.id))
 	}
+	out.stay(n, list)
+	list = append(list[:0], mix(fLeave, m), mix(fLeave, kind, m), mix(fLeave, kind, t.coarse), mix(fLeaveMain, t.main))
+	if t.id != 0 {
+		list = append(list, mix(fLeaveWord, t.id))
+	}
+	out.leave(n, list)
 }
 
 // wordFeatures makes the features of the nth word.
 type wordFeatures struct {
 	*passage
 	*sentenceContext
-	t   *passageWord
-	n   int
-	out sink
+	t    *passageWord
+	n    int
+	list []uint32 // the features so far
 
 	before, after int    // the nearest strong topics of the sentence, or -1
 	relation      uint32 // where the nearest topic is
@@ -180,12 +185,19 @@ type wordFeatures struct {
 	since         int    // words since then
 }
 
-func (f *wordFeatures) put(parts ...uint32) { f.out.word(f.n, mix(parts...)) }
+// put makes a feature, and returns it.
+func (f *wordFeatures) put(parts ...uint32) uint32 {
+	h := mix(parts...)
+	f.list = append(f.list, h)
+	return h
+}
+
+// with makes a feature of one and of a further part.
+func (f *wordFeatures) with(h, part uint32) { f.list = append(f.list, more(h, part)) }
 
 // both makes a feature with the class of the word's shape, and one with the coarse class.
-func (f *wordFeatures) both(a, b, c uint32) {
-	f.put(a, b, c, f.t.group)
-	f.put(a, b, c, f.t.coarse)
+func (f *wordFeatures) both(h uint32) {
+	f.list = append(f.list, more(h, f.t.group), more(h, f.t.coarse))
 }
 
 func (f *wordFeatures) all() {
@@ -200,8 +212,7 @@ func (f *wordFeatures) all() {
 func (f *wordFeatures) own() {
 	t := f.t
 	f.put(fBias)
-	f.put(fOwn, t.group)
-	f.put(fOwn, t.coarse)
+	f.both(mix(fOwn))
 	for sets := t.sets; sets != 0; sets &= sets - 1 {
 		f.put(fSet, setHashes[bits.TrailingZeros32(sets)])
 	}
@@ -222,23 +233,19 @@ func (f *wordFeatures) own() {
 func (f *wordFeatures) neighbours() {
 	m1, m0 := f.markBefore(f.n), markNames[f.t.mark]
 	p1, p2, q1 := f.mainAt(f.n-1), f.mainAt(f.n-2), f.mainAt(f.n+1)
-	f.put(fPrev, p1, m1)
-	f.both(fPrev, p1, m1)
+	f.both(f.put(fPrev, p1, m1))
 	f.put(fPrev2, p2, p1, f.t.coarse)
 	if f.n > 0 && f.words[f.n-1].id != 0 {
-		f.put(fPrevWord, f.words[f.n-1].id)
-		f.put(fPrevWord, f.words[f.n-1].id, f.t.coarse)
+		f.with(f.put(fPrevWord, f.words[f.n-1].id), f.t.coarse)
 	}
-	f.put(fNext, q1, m0)
-	f.put(fNext, q1, m0, f.t.coarse)
+	f.with(f.put(fNext, q1, m0), f.t.coarse)
 	if f.n+1 < len(f.words) && f.words[f.n+1].id != 0 {
 		f.put(fNextWord, f.words[f.n+1].id)
 	}
 	f.put(fMark, m0, f.t.group)
 	if code := codeSigns(f.s[f.t.start:min(len(f.s), f.t.end+1)]); code > 0 || f.code > 0 {
 		own, all := numberNames[min(code, 3)], numberNames[min(f.code, 3)]
-		f.put(fCode, own, all)
-		f.put(fCode, own, all, f.t.group)
+		f.with(f.put(fCode, own, all), f.t.group)
 		f.put(fCode, all, p1, m1, f.t.group)
 	}
 }
@@ -257,7 +264,7 @@ func (f *wordFeatures) topics() {
 		k, d := topicNames[f.words[f.before].topic], distance(f.n-f.before)
 		f.put(fBefore, k, d)
 		f.put(fBefore, k, f.t.coarse)
-		f.both(fBefore, fBefore, d)
+		f.both(mix(fBefore, fBefore, d))
 		f.relation = fBefore
 		if f.before+1 < f.n && f.words[f.before].mark == 0 && f.words[f.before+1].in(setCompound) {
 			f.put(fCompound, f.t.group)
@@ -268,7 +275,7 @@ func (f *wordFeatures) topics() {
 		k, d := topicNames[f.words[f.after].topic], distance(f.after-f.n)
 		f.put(fAfter, k, d)
 		f.put(fAfter, k, f.t.coarse)
-		f.both(fAfter, fAfter, d)
+		f.both(mix(fAfter, fAfter, d))
 		if f.relation == gNone {
 			f.relation = fAfter
 		}
@@ -276,19 +283,18 @@ func (f *wordFeatures) topics() {
 	if f.relation == gNone && f.preceding != noClass {
 		gap := numberNames[f.gap]
 		f.put(fOther, topicNames[f.preceding], gap)
-		f.both(fOther, fBefore, gap)
+		f.both(mix(fOther, fBefore, gap))
 		f.relation = fOther
 	}
 	if f.relation == gNone && f.following != noClass {
 		f.put(fOther, topicNames[f.following], fAfter)
-		f.both(fOther, fAfter, fAfter)
+		f.both(mix(fOther, fAfter, fAfter))
 		f.relation = fNext
 	}
 	for k := range uint(vague - network + 1) {
 		if f.weak&(1<<k) != 0 {
 			h := topicNames[network+class(k)]
-			f.put(fWeak, h, f.relation)
-			f.put(fWeak, h, f.relation, f.t.coarse)
+			f.with(f.put(fWeak, h, f.relation), f.t.coarse)
 		}
 	}
 	f.put(fRelation, f.relation, f.t.coarse)
@@ -299,14 +305,13 @@ func (f *wordFeatures) topics() {
 func (f *wordFeatures) binding() {
 	f.bound, f.since = gNone, 0
 	for b := f.n - 1; b >= max(f.from, f.n-maxTokens); b-- {
-		if h := f.words[b].binds(); h != 0 {
+		if h := f.words[b].binds; h != 0 {
 			f.bound, f.since = h, f.n-b
 			break
 		}
 	}
 	since := distance(f.since)
-	f.put(fBound, f.relation, f.bound, since)
-	f.put(fBound, f.relation, f.bound, since, f.t.coarse)
+	f.with(f.put(fBound, f.relation, f.bound, since), f.t.coarse)
 	kind := gNone
 	if f.before >= 0 {
 		kind = topicNames[f.words[f.before].topic]
@@ -317,13 +322,12 @@ func (f *wordFeatures) binding() {
 	}
 	ahead, until := gNone, 0
 	for b := f.n + 1; b < min(f.to, f.n+12); b++ {
-		if h := f.words[b].binds(); h != 0 {
+		if h := f.words[b].binds; h != 0 {
 			ahead, until = h, b-f.n
 			break
 		}
 	}
-	f.put(fBoundAfter, f.relation, ahead, distance(until))
-	f.put(fBoundAfter, f.relation, ahead, distance(until), f.t.coarse)
+	f.with(f.put(fBoundAfter, f.relation, ahead, distance(until)), f.t.coarse)
 }
 
 // clause are features of the clause from what binds the word on: its first word, its length, and whether a sign divides
@@ -359,8 +363,7 @@ func (f *wordFeatures) rest() {
 	f.put(fQuestion, f.question, t.group)
 	f.put(fLength, distance(f.to-f.from), f.relation, t.coarse)
 	if f.negated {
-		f.put(fNegated, f.relation, t.group)
-		f.put(fNegated, f.relation, t.coarse)
+		f.both(mix(fNegated, f.relation))
 	}
 	row := f.row(f.n, true, (*passageWord).content)
 	f.put(fRow, distance(row), t.group)

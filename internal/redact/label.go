@@ -15,13 +15,15 @@ var weightsFile []byte
 const weightScale = 100
 
 // weightTable maps features to weights. It is a table with open addressing.
-type weightTable struct {
-	keys   []uint32
-	values []float32
+type weightTable []weightSlot
+
+type weightSlot struct {
+	feature uint32
+	weight  float32
 }
 
 // weights reads weights.bin: four bytes of a feature and two of its weight, again and again.
-var weights = sync.OnceValue(func() *weightTable {
+var weights = sync.OnceValue(func() weightTable {
 	t := newWeightTable(len(weightsFile) / 6)
 	for b := weightsFile; len(b) >= 6; b = b[6:] {
 		t.set(binary.LittleEndian.Uint32(b), float32(int16(binary.LittleEndian.Uint16(b[4:])))/weightScale)
@@ -29,26 +31,32 @@ var weights = sync.OnceValue(func() *weightTable {
 	return t
 })
 
-func newWeightTable(n int) *weightTable {
+func newWeightTable(n int) weightTable {
 	size := 1 << 10
 	for size < n+n/2 {
 		size *= 2
 	}
-	return &weightTable{keys: make([]uint32, size), values: make([]float32, size)}
+	return make(weightTable, size)
 }
 
-func (t *weightTable) slot(f uint32) uint32 {
-	mask := uint32(len(t.keys) - 1)
+// slot returns the slot of a feature, which is empty if the feature has no weight.
+func (t weightTable) slot(f uint32) *weightSlot {
+	mask := uint32(len(t) - 1)
 	at := f & mask
-	for t.keys[at] != 0 && t.keys[at] != f {
+	for t[at].feature != 0 && t[at].feature != f {
 		at = (at + 1) & mask
 	}
-	return at
+	return &t[at]
 }
 
-func (t *weightTable) set(f uint32, w float32) {
-	at := t.slot(f)
-	t.keys[at], t.values[at] = f, w
+func (t weightTable) set(f uint32, w float32) { *t.slot(f) = weightSlot{f, w} }
+
+// sum returns the sum of the weights of features.
+func (t weightTable) sum(features []uint32) (sum float64) {
+	for _, f := range features {
+		sum += float64(t.slot(f).weight)
+	}
+	return sum
 }
 
 // wordScore is the sums of weights for a word being part of a secret, and after one that is, for staying and leaving.
@@ -56,14 +64,13 @@ type wordScore struct{ in, stay, leave float64 }
 
 // scores is a sink that adds weights.
 type scores struct {
-	*weightTable
+	weightTable
 	of []wordScore
 }
 
-func (s *scores) weight(f uint32) float64 { return float64(s.values[s.slot(f)]) }
-func (s *scores) word(n int, f uint32)    { s.of[n].in += s.weight(f) }
-func (s *scores) stay(n int, f uint32)    { s.of[n].stay += s.weight(f) }
-func (s *scores) leave(n int, f uint32)   { s.of[n].leave += s.weight(f) }
+func (s *scores) word(n int, features []uint32)  { s.of[n].in = s.sum(features) }
+func (s *scores) stay(n int, features []uint32)  { s.of[n].stay = s.sum(features) }
+func (s *scores) leave(n int, features []uint32) { s.of[n].leave = s.sum(features) }
 
 // label returns the probability of each word to be part of a secret.
 func (ps *passage) label() []float64 {
@@ -123,7 +130,7 @@ func (ps *passage) isSecret() []bool {
 func (p *scanner) tag() {
 	p.found = merge(p.found)
 	var found []Finding
-	for _, ps := range p.passages() {
+	for ps := range p.passages {
 		secret := ps.isSecret()
 		for n := 0; n < len(secret); n++ {
 			end := n

@@ -11,7 +11,8 @@ import (
 type passage struct {
 	*scanner
 	words  []passageWord
-	topics []topic // in the order of the text
+	topics []topic  // in the order of the text
+	list   []uint32 // room for the features of a word
 }
 
 // passageWord is a word with what the features say of it. The numbers are hashes of names.
@@ -27,6 +28,7 @@ type passageWord struct {
 	id       uint32 // the word, if it is an everyday one, or 0
 	ending   uint32 // the last letters of a word that is not, or 0
 	opened   bool   // a parenthesis opens before it
+	binds    uint32 // its class, or that of the sign after it, that binds what follows to what is before, or 0
 	removed  bool   // is a secret that has been found
 	barred   bool   // cannot be part of a secret
 }
@@ -34,9 +36,9 @@ type passageWord struct {
 // maxPassage bounds a passage, in bytes.
 const maxPassage = 2000
 
-// passages returns the text around the topics, in pieces that do not overlap.
-func (p *scanner) passages() []passage {
-	var out []passage
+// passages calls yield with the text around the topics, in pieces that do not overlap. They share memory.
+func (p *scanner) passages(yield func(*passage) bool) {
+	ps := passage{scanner: p}
 	end := 0
 	for n := 0; n < len(p.topics); {
 		first := n
@@ -55,13 +57,11 @@ func (p *scanner) passages() []passage {
 		if !slices.ContainsFunc(topics, func(t topic) bool { return !t.c.isWeak() }) && !oddText(p.s[from:min(to, len(p.s))]) {
 			continue
 		}
-		ps := passage{scanner: p, topics: topics, words: make([]passageWord, 0, (to-from)/5+8)}
-		ps.read(from, to)
-		if len(ps.words) > 0 {
-			out = append(out, ps)
+		ps.topics, ps.words = topics, slices.Grow(ps.words[:0], (to-from)/5+8)
+		if ps.read(from, to); len(ps.words) > 0 && !yield(&ps) {
+			return
 		}
 	}
-	return out
 }
 
 // around returns the bounds of the text that a topic may concern: its sentence, and those beside it if they have a word
@@ -225,5 +225,6 @@ func (ps *passage) describe() {
 		}
 		t.opened = t.start > 0 && ps.s[t.start-1] == '('
 		ps.classifyWord(t, n == 0 || ps.words[n-1].sentence != t.sentence)
+		t.binds = t.binding()
 	}
 }

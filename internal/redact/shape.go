@@ -98,7 +98,7 @@ var (
 )
 
 // topicNames holds the hashes of the classes of topics.
-var topicNames = map[class]uint32{
+var topicNames = [vague + 1]uint32{
 	noClass: gNone, password: part("password"), passphrase: part("passphrase"), pin: part("pin"), cardCodeWord: part("pin"),
 	ssnWord: part("pin"), code: part("access"), key: part("key"), token: part("key"), secret: part("secret"), login: part("login"),
 	signIn: part("login"), answer: part("answer"), network: part("network"), lock: part("lock"), account: part("account"),
@@ -112,8 +112,8 @@ func (t *passageWord) content() bool {
 	return t.group != gFunction && t.group != gPredicate && t.group != gTopic && t.group != gRemoved
 }
 
-// binds returns the class of a word, or of the sign after it, that binds what follows to what is before, or 0.
-func (t *passageWord) binds() uint32 {
+// binding returns the class of a word, or of the sign after it, that binds what follows to what is before, or 0.
+func (t *passageWord) binding() uint32 {
 	switch t.mark {
 	case ':', '=', '-', '/', '|':
 		return markNames[t.mark]
@@ -279,6 +279,8 @@ func shapeOf(v string, first bool) uint32 {
 	var lower, upper, inner, digit, sign int
 	for i, r := range v {
 		switch {
+		case r >= 'a' && r <= 'z':
+			lower++
 		case unicode.IsDigit(r):
 			digit++
 		case unicode.IsUpper(r):

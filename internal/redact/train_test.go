@@ -455,26 +455,31 @@ func (tr *trainer) feature(f uint32) int32 {
 }
 
 // The trainer is a sink for the features of its last passage.
-func (tr *trainer) word(n int, f uint32) {
-	q := tr.seqs[len(tr.seqs)-1]
-	q.on[n] = append(q.on[n], tr.feature(f))
+func (tr *trainer) word(n int, features []uint32) {
+	tr.seqs[len(tr.seqs)-1].on[n] = tr.features(features)
 }
 
-func (tr *trainer) stay(n int, f uint32) {
-	q := tr.seqs[len(tr.seqs)-1]
-	q.in[n] = append(q.in[n], tr.feature(f))
+func (tr *trainer) stay(n int, features []uint32) {
+	tr.seqs[len(tr.seqs)-1].in[n] = tr.features(features)
 }
 
-func (tr *trainer) leave(n int, f uint32) {
-	q := tr.seqs[len(tr.seqs)-1]
-	q.out[n] = append(q.out[n], tr.feature(f))
+func (tr *trainer) leave(n int, features []uint32) {
+	tr.seqs[len(tr.seqs)-1].out[n] = tr.features(features)
+}
+
+func (tr *trainer) features(list []uint32) []int32 {
+	out := make([]int32, len(list))
+	for i, f := range list {
+		out[i] = tr.feature(f)
+	}
+	return out
 }
 
 func (tr *trainer) add(x trainText) {
 	s := scanner{s: x.head + x.text}
 	s.run()
 	s.found = merge(s.found)
-	for _, ps := range s.passages() {
+	for ps := range s.passages {
 		n := len(ps.words)
 		q := sequence{
 			weight: x.weight, group: x.group, gold: make([]bool, n), fixed: make([]bool, n),
@@ -581,7 +586,7 @@ func (tr *trainer) fit(held func(group string) bool) []float64 {
 }
 
 // table returns the weights as [Redact] uses them.
-func (tr *trainer) table(w []float64) *weightTable {
+func (tr *trainer) table(w []float64) weightTable {
 	t := newWeightTable(len(w))
 	for i, v := range w {
 		if math.Abs(v) >= leastWeight {
@@ -659,7 +664,7 @@ func TestTrain(t *testing.T) {
 		for k := range *folds {
 			in := func(group string) bool { return group != "" && int(part(group)%uint32(*folds)) == k }
 			w := tr.table(tr.fit(in))
-			weights = func() *weightTable { return w }
+			weights = func() weightTable { return w }
 			for _, x := range texts {
 				if x.counts && in(x.group) {
 					measure(x, all, t.Logf)
@@ -681,7 +686,7 @@ func TestTrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	tb := tr.table(w)
-	weights = func() *weightTable { return tb }
+	weights = func() weightTable { return tb }
 	all := map[string]*figures{}
 	for _, x := range texts {
 		if x.counts {

@@ -109,7 +109,9 @@ func cut(s string, query bool) int {
 		}
 		break
 	}
-	s = strings.TrimRight(s, ".,;:?*_>\\\r'”“»’")
+	if s != "" && !alnum[s[len(s)-1]] {
+		s = strings.TrimRight(s, ".,;:?*_>\\\r'”“»’")
+	}
 	for len(s) > 0 {
 		last := s[len(s)-1]
 		if at := strings.IndexByte(")]}", last); at < 0 || strings.Count(s, "([{"[at:at+1]) >= strings.Count(s, s[len(s)-1:]) {

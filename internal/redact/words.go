@@ -77,8 +77,9 @@ func (p *scanner) proseWords(i, to int) []proseWord {
 	return out
 }
 
-// cachedWords is more than the bytes of a window, so words of one window never displace each other.
-const cachedWords = 512
+// cachedWords is more than half of the bytes of a window. Words begin two bytes apart or more, with few exceptions, so those of one
+// window hardly displace each other.
+const cachedWords = 256
 
 // readWord is a word with the bounds of the run that it was read from, and where the next begins.
 type readWord struct {
@@ -91,7 +92,7 @@ func (p *scanner) cachedWord(i, end int) (proseWord, int) {
 	if p.words == nil {
 		p.words = new([cachedWords]readWord)
 	}
-	w := &p.words[i%cachedWords]
+	w := &p.words[i/2%cachedWords]
 	if w.start != i || w.end != end {
 		t, next := p.proseWord(i, end)
 		*w = readWord{i, end, next, t}
@@ -124,9 +125,11 @@ func (p *scanner) proseWord(i, end int) (proseWord, int) {
 	for i < end && strings.IndexByte("\"'`", s[i]) >= 0 {
 		i++
 	}
-	for _, open := range [...]string{"“", "„", "«", "‘", "¿", "¡"} {
-		if strings.HasPrefix(s[i:end], open) {
-			i += len(open)
+	if i < end && s[i] >= utf8.RuneSelf {
+		for _, open := range [...]string{"“", "„", "«", "‘", "¿", "¡"} {
+			if strings.HasPrefix(s[i:end], open) {
+				i += len(open)
+			}
 		}
 	}
 	if dash := strings.Index(s[i:end], "—"); dash > 0 {
