@@ -14,10 +14,14 @@ const maxValue = 512
 // says is left to [scanner.tag].
 func (p *scanner) value(c class, i, j int) {
 	l, at := p.linked(i, j)
-	if l == unlinked || at >= len(p.s) || l == assigned && chosen[c] && p.sentence(c, i, j, at) {
+	if l == unlinked || at >= len(p.s) || l == assigned && chosen[c] && !p.inCode(i, j) && p.sentence(c, i, j, at) {
 		return
 	}
 	start, end, quoted := p.read(i, at)
+	if c == passphrase && !quoted && p.inCode(i, j) && start < end { // several words, to the end of the field
+		end = start + len(strings.TrimRight(p.s[start:start+fieldEnd(p.s[start:])], " "))
+		quoted = strings.Contains(p.s[start:end], " ")
+	}
 	if start >= end || p.touched(start, end) {
 		return
 	}
@@ -27,6 +31,15 @@ func (p *scanner) value(c class, i, j int) {
 	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+3)], p.isVariable(i)) {
 		p.add(kindOf[c], start, end)
 	}
+}
+
+// fieldEnd returns the length of the field of a configuration at the start of s.
+func fieldEnd(s string) int {
+	s = s[:min(len(s), maxValue)]
+	if n := strings.IndexAny(s, "\r\n,;&#\"'`}])<>["); n >= 0 {
+		return n
+	}
+	return len(s)
 }
 
 // chosen holds the classes of secrets that people choose and write in sentences.
@@ -44,7 +57,7 @@ func (p *scanner) sentence(c class, i, j, at int) bool {
 	if strings.Contains(p.s[j:at], "`") && strings.Contains(p.s[max(0, i-1):j], "_") {
 		return true // the name of a function in an explanation
 	}
-	return i == 0 || p.s[i-1] != '_'
+	return !strings.Contains(p.s[i:j], "_")
 }
 
 // isVariable reports whether the word at i is the end of the name of an environment variable: DB_PASSWORD.
