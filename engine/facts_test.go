@@ -96,8 +96,8 @@ func TestAsManyTurnsAsAreWanted(t *testing.T) {
 	const turns = 12
 	for i := range turns {
 		var b strings.Builder
-		for j := range 6 {
-			fmt.Fprintf(&b, "I'm allergic to fruit%dx%d. ", i, j)
+		for j := range 3 {
+			fmt.Fprintf(&b, "I'm allergic to plums from farm%dx%d. ", i, j)
 		}
 		f.turn(ragctx.Turn{ID: fmt.Sprint("t", i), UserID: "ada", SessionID: fmt.Sprint("s", i), Prompt: b.String()})
 	}

@@ -18,7 +18,7 @@ import (
 	convo "github.com/ragctx/ragctx/session"
 )
 
-// saidWord is a word that encodes its owner: zq, namespace, user, number.
+// saidWord is a word that encodes its owner: Zq, namespace, user, number.
 var saidWord = regexp.MustCompile(`(?i)zq(one|two)(ada|bob|nobody)\d+`)
 
 // wall is an engine full of words that encode their owners.
@@ -45,7 +45,7 @@ func buildWall(t *testing.T) *wall {
 			}
 			word := func() string {
 				n++
-				s := fmt.Sprintf("zq%s%s%d", ns, owner, n)
+				s := fmt.Sprintf("Zq%s%s%d", ns, owner, n)
 				w.words = append(w.words, s)
 				return s
 			}
