@@ -86,7 +86,7 @@ func blanks(s string, i int) int {
 
 // wordEndsAt reports whether no word continues at i.
 func wordEndsAt(s string, i int) bool {
-	return i >= len(s) || wordEnd(s, i) == i
+	return i >= len(s) || wordEnd(s[:min(len(s), i+utf8.UTFMax)], i) == i
 }
 
 // hasPrefixFold returns which of the ASCII prefixes s[i:] begins with, ignoring case.

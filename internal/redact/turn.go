@@ -2,7 +2,9 @@ package redact
 
 import (
 	"slices"
+	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // IsShort reports whether a text is short enough to be about what was said before.
@@ -71,38 +73,62 @@ var (
 // leastRepeated is the length in bytes of the shortest secret whose repetitions are redacted.
 const leastRepeated = 4
 
-// Repeated returns text with every word or row of words that is one of values replaced as [Redact] does. values maps
-// secrets to their kinds.
-func Repeated(text string, values map[string]string) (string, []Finding) {
+// Repeats redacts what repeats known secrets.
+type Repeats struct {
+	values []string // sorted
+	kinds  map[string]string
+	first  byteSet // the first bytes of the values
+	steps  int     // bytes of text that were compared
+}
+
+// NewRepeats returns a Repeats for values, which maps secrets to their kinds.
+func NewRepeats(values map[string]string) *Repeats {
+	r := &Repeats{kinds: values}
+	for v := range values {
+		if len(v) >= leastRepeated {
+			r.values = append(r.values, v)
+			r.first[v[0]] = true
+		}
+	}
+	slices.Sort(r.values)
+	return r
+}
+
+// Redact returns text with every word or row of words that is a known secret replaced as the function Redact does.
+func (r *Repeats) Redact(text string) (string, []Finding) {
 	var found []Finding
-	for v, kind := range values {
-		if len(v) < leastRepeated {
+	for i := range len(text) {
+		if !r.first[text[i]] || continues(text, i) {
 			continue
 		}
-		for at := 0; ; {
-			n := strings.Index(text[at:], v)
-			if n < 0 {
-				break
-			}
-			start, end := at+n, at+n+len(v)
-			at = end
-			if wordEndsAt(text, end) && !continues(text, start) {
-				found = append(found, Finding{kind, start, end})
-			}
+		if end := r.longest(text, i); end > i {
+			found = append(found, Finding{r.kinds[text[i:end]], i, end})
 		}
 	}
 	found = merge(found)
 	return replace(text, found), found
 }
 
-// continues reports whether a word continues at i.
-func continues(s string, i int) bool {
-	for at := i - 1; at >= 0 && at >= i-4; at-- {
-		if wordEnd(s, at) > at {
-			return wordEnd(s[:i], at) == i
+// longest returns the end of the longest known secret that begins at i and that no word continues, or i.
+func (r *Repeats) longest(text string, i int) int {
+	end, left := i, r.values
+	for n := 0; len(left) > 0 && i+n < len(text); n++ {
+		c := text[i+n]
+		r.steps++
+		from := sort.Search(len(left), func(k int) bool { return len(left[k]) > n && left[k][n] >= c })
+		to := sort.Search(len(left), func(k int) bool { return len(left[k]) > n && left[k][n] > c })
+		left = left[from:to]
+		if len(left) > 0 && len(left[0]) == n+1 && wordEndsAt(text, i+n+1) {
+			end = i + n + 1
 		}
 	}
-	return false
+	return end
+}
+
+// continues reports whether a word continues at i.
+func continues(s string, i int) bool {
+	_, size := utf8.DecodeLastRuneInString(s[:i])
+	return size > 0 && wordEnd(s[:i], i-size) == i
 }
 
 // heads holds the words that stand for a text before about a secret of a class.

@@ -20,7 +20,7 @@ func RedactTurn(t ragctx.Turn, before string) (ragctx.Turn, Redacted) {
 	r := redactor{count: make(Redacted), values: make(map[string]string), topic: redact.Head(before)}
 	t = r.turn(t)
 	if len(r.values) > 0 {
-		r.repeat = true
+		r.repeats = redact.NewRepeats(r.values)
 		t = r.turn(t)
 	}
 	return t, r.count
@@ -36,11 +36,11 @@ func MayAnswer(t ragctx.Turn) bool {
 
 // redactor redacts a turn in two passes: it finds secrets, and then redacts what repeats them.
 type redactor struct {
-	count  Redacted
-	values map[string]string // the secrets found, and their kinds
-	before string            // the message before
-	topic  string            // the words for the secret that the text before is about, or ""
-	repeat bool
+	count   Redacted
+	values  map[string]string // the secrets found, and their kinds
+	before  string            // the message before
+	topic   string            // the words for the secret that the text before is about, or ""
+	repeats *redact.Repeats   // what redacts the values again, or nil in the first pass
 }
 
 func (r *redactor) turn(t ragctx.Turn) ragctx.Turn {
@@ -57,7 +57,7 @@ func (r *redactor) turn(t ragctx.Turn) ragctx.Turn {
 
 // message redacts the text of a message, which may give the secret that the ones before are about.
 func (r *redactor) message(s string) string {
-	if s == "" || r.repeat {
+	if s == "" || r.repeats != nil {
 		return r.text(s)
 	}
 	out, ok := s, false
@@ -73,8 +73,8 @@ func (r *redactor) message(s string) string {
 }
 
 func (r *redactor) text(s string) string {
-	if r.repeat {
-		out, found := redact.Repeated(s, r.values)
+	if r.repeats != nil {
+		out, found := r.repeats.Redact(s)
 		r.note("", found)
 		return out
 	}
@@ -165,7 +165,7 @@ func (r *redactor) value(key string, v any, changed *bool) any {
 
 func (r *redactor) keyed(key, s string) string {
 	out := r.text(s)
-	if out == s && key != "" && !r.repeat {
+	if out == s && key != "" && r.repeats == nil {
 		out, _ = r.after(key+": ", s)
 	}
 	return out
