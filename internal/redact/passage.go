@@ -224,7 +224,8 @@ func (ps *passage) describe() {
 			t.topic = tp.c
 		}
 		t.opened = t.start > 0 && ps.s[t.start-1] == '('
-		ps.classifyWord(t, n == 0 || ps.words[n-1].sentence != t.sentence)
+		assigned := n > 0 && (ps.words[n-1].mark == ':' || ps.words[n-1].mark == '=')
+		ps.classifyWord(t, n == 0 || ps.words[n-1].sentence != t.sentence, assigned)
 		t.binds = t.binding()
 	}
 }

@@ -132,8 +132,9 @@ func (t *passageWord) binding() uint32 {
 	return 0
 }
 
-// classifyWord fills in the classes of a word; first is whether it begins a sentence.
-func (ps *passage) classifyWord(t *passageWord, first bool) {
+// classifyWord fills in the classes of a word; first is whether it begins a sentence, and assigned is whether an assignment
+// sign stands before it.
+func (ps *passage) classifyWord(t *passageWord, first, assigned bool) {
 	if t.removed {
 		t.main, t.group, t.shape, t.coarse, t.barred = gRemoved, gRemoved, gRemoved, gRemoved, true
 		return
@@ -142,7 +143,7 @@ func (ps *passage) classifyWord(t *passageWord, first bool) {
 	w := strings.ReplaceAll(t.w, "’", "'")
 	rare := rarity(w)
 	if !t.quoted {
-		t.sets = setsOf(w, rare)
+		t.sets = setsOf(w, rare, assigned)
 	}
 	if t.sets&^(1<<setParticiple) != 0 || rare == gCommon {
 		t.id = part(w)
@@ -165,8 +166,9 @@ func (ps *passage) classifyWord(t *passageWord, first bool) {
 	t.barred = t.topic != noClass && !t.topic.isWeak() || t.impossible(v)
 }
 
-// setsOf returns the sets that a word is in. A word of the lexicon is not looked at by its form.
-func setsOf(w string, rare uint32) uint32 {
+// setsOf returns the sets that a word is in. A word of the lexicon is not looked at by its form. assigned is whether an
+// assignment sign stands before it: "password: butterfly".
+func setsOf(w string, rare uint32, assigned bool) uint32 {
 	sets := lexicon()[w]
 	switch {
 	case sets != 0:
@@ -174,7 +176,7 @@ func setsOf(w string, rare uint32) uint32 {
 		return 1 << setNumeral
 	case rare != gCommon && namesSecret(w):
 		return 1 << setNames
-	case endsWith(w, "n't", "tionally", "mente", "ly"):
+	case endsWith(w, "n't"), !assigned && rare != gUnknown && endsWith(w, "tionally", "mente", "ly"):
 		return 1 << setPredicate
 	case participle(w):
 		return 1 << setParticiple
@@ -318,7 +320,7 @@ func (t *passageWord) impossible(v string) bool {
 		return false
 	case letters(v):
 		return placeholders[t.w] || strings.HasPrefix(t.w, "your") || strings.HasPrefix(t.w, "xxx")
-	case placeholder(v):
+	case placeholder(v) || ofCode(v):
 		return true
 	case t.quoted:
 		return false
@@ -330,6 +332,41 @@ func (t *passageWord) impossible(v string) bool {
 	name, host, ok := strings.Cut(v, "@")
 	return ok && name != "" && strings.Contains(host, ".") || identifier(v)
 }
+
+// ofCode reports whether v is written in code or names a part of it: the name of a file, of a column or of a thing that has
+// a secret, the tag of a field, keys of a keyboard, a setting with a number.
+func ofCode(v string) bool {
+	w := strings.ToLower(v)
+	name, value, set := strings.Cut(w, "=")
+	switch key, rest, _ := strings.Cut(w, "+"); {
+	case strings.Contains(v, `:"`):
+		return true
+	case set:
+		return plainName(name) && digitsOnly(value, 1, 12) && !namesSecret(name)
+	case keyboardKeys[key] && rest != "":
+		return true
+	case !plainName(w):
+		return false
+	}
+	if at := strings.LastIndexByte(w, '.'); at > 0 && fileEndings[w[at+1:]] {
+		return true
+	}
+	if !strings.ContainsAny(w, "_-") {
+		return false
+	}
+	parts := strings.FieldsFunc(w, func(r rune) bool { return r == '_' || r == '.' })
+	return namesSecret(w) || len(parts) > 1 && (columnBegins[parts[0]] || columnEnds[parts[len(parts)-1]])
+}
+
+var (
+	fileEndings = wordSet(`ts tsx js jsx mjs go py rb rs java kt php cs cpp swift vue css scss html sql sh yaml yml json toml ini conf
+		cfg xml md txt csv log lock pdf docx xlsx tf tfvars gradle proto`)
+	keyboardKeys = wordSet(`ctrl strg alt altgr cmd shift umschalt meta option super maj mayús`)
+	// columnBegins and columnEnds begin and end the names of columns and settings: min_length, customer_id.
+	columnBegins = wordSet(`min max is has num`)
+	columnEnds   = wordSet(`id ids uuid nr no num number name key keys url uri path type count len length size hash ttl timeout enabled
+		status at`)
+)
 
 // clock reports whether v is a time such as 14:30.
 func clock(v string) bool {

@@ -138,7 +138,7 @@ var heads = map[class]string{
 }
 
 // Head returns the words for the secret that text is about, or "": what follows text is redacted after them. A sign at
-// their end says whether text asks for it.
+// their end says whether text asks for it. What text asks may be any secret; what it tells, only one that people choose.
 func Head(text string) string {
 	if q := Question(text); q != "" {
 		return q
@@ -146,24 +146,35 @@ func Head(text string) string {
 	text = text[max(0, len(text)-2*maxAfter):]
 	p := scanner{s: text}
 	p.run()
+	trimmed := strings.TrimRight(text, " \n")
+	asks := strings.HasSuffix(trimmed, "?")
+	if asks && slices.ContainsFunc(p.proseWords(p.sentenceStart(len(trimmed)-1), len(trimmed)), func(t proseWord) bool {
+		return circumstances[t.w]
+	}) {
+		return ""
+	}
 	head, last := "", 0
 	for _, t := range p.topics {
-		if h := heads[t.c]; h != "" {
+		switch h := heads[t.c]; {
+		case h == "" || !asks && !chosen[t.c]:
+		case compounds[firstWord(text[t.end:])]:
+			head, last = "", t.start // a password manager
+		default:
 			head, last = h, t.start
 		}
 	}
 	if at := strings.LastIndex(text, markerStart); at >= last {
 		kind, _, _ := strings.Cut(text[at+len(markerStart):], "]")
 		for c, k := range kindOf {
-			if h := heads[c]; k == kind && h != "" && c != answer && c != login {
+			if h := heads[c]; k == kind && chosen[c] && c != answer {
 				head = h
 			}
 		}
 	}
-	if head == "" {
+	switch {
+	case head == "":
 		return ""
-	}
-	if strings.HasSuffix(strings.TrimRight(text, " \n"), "?") {
+	case asks:
 		return head + "? "
 	}
 	return head + ". "

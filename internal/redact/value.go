@@ -223,7 +223,7 @@ func identifier(v string) bool {
 	w := strings.ToLower(v)
 	for _, prefix := range []string{
 		"sha1", "sha2", "sha3", "sha-", "sha5", "md5", "base64", "oauth", "rs256",
-		"hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf8", "utf-8", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes",
+		"hs256", "es256", "bcrypt", "argon2", "pbkdf2", "utf", "http", "0x", "v1", "v2", "v3", "int32", "int64", "uint", "aes",
 		"ed25519", "rsa", "x25519", "curve",
 	} {
 		if strings.HasPrefix(w, prefix) && len(w) < len(prefix)+10 {

@@ -46,6 +46,12 @@ func TestRedactAcrossMessages(t *testing.T) {
 		"it is on the fridge":    "Where is the password?",
 		"I don't remember":       "What's your PIN?",
 		"twelve characters, ok?": "How long should the password be?",
+		"Bitwarden":              "Which password manager do you use?",
+		"Vaultwarden-9":          "And which server holds your passwords?",
+		"8192":                   "How many tokens?",
+		"my flight is LH1234":    "The gate code is [redacted: access code].",
+		"The repo is github.com/acme/heron-web2 and the branch release-7x": "We rotate the token daily",
+		"das Ticket ist OPS-4412": "Wir tauschen das Token jeden Tag",
 	} {
 		if got, counts := RedactTurn(ragctx.Turn{Prompt: answer}, before); len(counts) > 0 {
 			t.Errorf("%q after %q: %q, %v", answer, before, got.Prompt, counts)
