@@ -22,10 +22,14 @@ func FindingsByRules(t ragctx.Turn) []Finding {
 		out = append(out, Finding{Fact: f, By: ragctx.ByTurn, Verdict: Store})
 	}
 	for _, f := range found.Below {
-		out = append(out, Finding{
+		below := Finding{
 			Fact: f, By: ragctx.ByTurn, Verdict: Reject,
 			Why: fmt.Sprintf("its confidence is %.2f; the least is %.2f", f.Confidence, facts.Gate),
-		})
+		}
+		if requested(t, below) && !reported(out, below) {
+			below.Confidence, below.Verdict, below.Why = facts.Gate, Store, ""
+		}
+		out = append(out, below)
 	}
 	return quarantineOrders(t, append(out, plantedInstructions(t)...))
 }
@@ -63,10 +67,12 @@ func FindingsByModel(t ragctx.Turn, a Extraction) []Finding {
 
 // requested reports whether a finding states what the user asked to remember.
 func requested(t ragctx.Turn, f Finding) bool {
-	words := slices.Collect(maps.Keys(contentWords(f.Content)))
+	said := contentWords(f.Content)
 	for s := range sentences(t.Transcript()[f.Span.Message].Content.String()) {
-		if cue := asksToRemember.FindStringIndex(s); cue != nil && share(words, contentWords(s[cue[1]:])) >= groundShare {
-			return true
+		if cue := remembers.FindStringIndex(s); cue != nil {
+			if asked := slices.Collect(maps.Keys(contentWords(s[cue[1]:]))); len(asked) > 0 && share(asked, said) >= groundShare {
+				return true
+			}
 		}
 	}
 	return false
@@ -119,6 +125,14 @@ func quarantineOrders(t ragctx.Turn, found []Finding) []Finding {
 var asksToRemember = regexp.MustCompile(`(?i)^\W*(?:please |bitte |and |und )?(?:remember|memori[sz]e|note|keep in mind|` +
 	`don['’]t forget|save|store|add|merk|notier|speicher|vergiss nicht|denk|retiens|souviens|note|mémorise|` +
 	`n['’]oublie pas|enregistre|recuerda|guarda|anota|memoriza|no olvides)`)
+
+// remembers matches the beginning of a sentence that asks to remember the rest, and nothing else: "add" and "save"
+// may ask for a change of a file.
+var remembers = regexp.MustCompile(`(?i)^\W*(?:please |bitte |and |und |ok(?:ay)?,? )?(?:(?:can|could|would|will) you (?:please )?|` +
+	`(?:kannst|könntest|würdest) du (?:dir )?(?:bitte )?|(?:peux|pourrais)-tu |(?:puedes|podrías) )?` +
+	`(?:remember|memori[sz]e|keep in mind|don['’]t forget|(?:note|save|store) (?:that|this|down)|make a note|for future reference|` +
+	`merk|notier|denke? dr?ar?an|vergiss nicht|behalte|retiens|retenir|souviens|note que|n['’]oublie pas|garde en t|mémorise|` +
+	`recuerd|recordar|anota|apunta|memoriza|no olvides|ten en cuenta)`)
 
 // order is the finding of a sentence that gives the agent an order.
 func order(s string, message int, reason, why string) Finding {

@@ -15,6 +15,7 @@ func TestRequestsToRemember(t *testing.T) {
 	for _, said := range []string{
 		"Please remember that the spare key hangs in the shed.", "Merk dir: der Zählerstand liegt im blauen Ordner.",
 		"Recuerda que la llave del trastero está en la cocina.", "N'oublie pas que le code postal du dépôt est 69003.",
+		"Save this for later: the plumber comes at noon.", "Kannst du dir merken, dass Oma keine Nüsse isst?",
 	} {
 		turn := ragctx.Turn{
 			ID: "1", UserID: "ada", Occurred: time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC),
