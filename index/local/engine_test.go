@@ -29,6 +29,9 @@ func TestTripsOfAQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := e.Sessions().SettleAll(t.Context()); err != nil { // the extraction of facts calls the indexes, too
+		t.Fatal(err)
+	}
 	for _, question := range []string{"What does the walrus eat?", "What did I say about the walrus yesterday?", "What did we say in the last session?"} {
 		q := ragctx.NewQuery(question)
 		q.UserID, q.MaxTokens = "u", 2000

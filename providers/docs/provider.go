@@ -77,6 +77,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	}
 	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
 	res.Corrections, res.Terms = found.Corrections, found.Terms
+	preferKind(q.Query, found.Items)
 	for _, it := range found.Items {
 		res.Add(it)
 	}
