@@ -147,10 +147,17 @@ func (p *scanner) topic(c class, i, j, start, end int) {
 			return
 		}
 	}
-	if topicNames[c] == 0 || p.inCode(start, end) {
+	if topicNames[c] == 0 || p.inCode(start, end) || p.isSpeaker(i, j) {
 		return
 	}
 	p.topics = append(p.topics, topic{start, end, c})
+}
+
+// isSpeaker reports whether the word text[i:j] says who speaks a line of a conversation: "user: …".
+func (p *scanner) isSpeaker(i, j int) bool {
+	line, _, _ := strings.Cut(p.s[j:], "\n")
+	return (i == 0 || p.s[i-1] == '\n') && strings.HasPrefix(line, ": ") && strings.Count(line, " ") > 3 &&
+		(p.s[i:j] == "user" || p.s[i:j] == "User")
 }
 
 // inCode reports whether the name text[i:j] stands in code rather than in a sentence: other rules read its value.
