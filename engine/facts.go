@@ -102,7 +102,13 @@ func (e Sessions) Extract(ctx context.Context, t ragctx.Turn) (Extraction, error
 	}
 	t.Occurred = t.Occurred.UTC().Truncate(time.Microsecond)
 	if !e.opts.KeepSecrets {
-		t, _ = memory.RedactTurn(t, "")
+		before := ""
+		if ns, err := e.namespace(ctx, t.Namespace, false); err == nil {
+			if before, err = e.textBefore(ctx, ns, t); err != nil {
+				return Extraction{}, err
+			}
+		}
+		t, _ = memory.RedactTurn(t, before)
 	}
 	return e.factExtractor.extract(ctx, t, true)
 }

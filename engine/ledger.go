@@ -13,10 +13,11 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// Append appends messages of one cluster atomically; see [ledger.Log]. They are durable
-// when it returns. Without a namespace they go to the default one.
+// Append appends messages of one cluster atomically, without the secrets in them; see [ledger.Log]. They are
+// durable when it returns. Without a namespace they go to the default one.
 func (e Ledger) Append(ctx context.Context, messages []ledger.Message) ([]ledger.Message, error) {
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
@@ -24,7 +25,7 @@ func (e Ledger) Append(ctx context.Context, messages []ledger.Message) ([]ledger
 		if err := canEnter(ctx, m.Namespace); err != nil {
 			return nil, err
 		}
-		in[i] = m
+		in[i] = e.withoutSecrets(m)
 	}
 	if err := canModifyShared(ctx); err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (e Ledger) AppendOnce(ctx context.Context, seed string, messages []ledger.M
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
 		m.Namespace, m.ID = namespaceName(m.Namespace), cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
-		in[i] = m
+		in[i] = e.withoutSecrets(m)
 	}
 	stored, err := e.Ledger().Append(ctx, in)
 	if !errors.Is(err, ragctx.ErrConflict) {
@@ -54,6 +55,13 @@ func (e Ledger) AppendOnce(ctx context.Context, seed string, messages []ledger.M
 		return nil, err
 	}
 	return again, nil
+}
+
+func (e *core) withoutSecrets(m ledger.Message) ledger.Message {
+	if e.opts.KeepSecrets {
+		return m
+	}
+	return memory.RedactMessage(m)
 }
 
 // appended returns the stored form of messages if they were appended together, else nil.

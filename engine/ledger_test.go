@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -111,5 +112,27 @@ func TestEraseCluster(t *testing.T) {
 	}
 	if _, err := f.Ledger().Cluster(t.Context(), "", token); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("the cluster: %v", err)
+	}
+}
+
+// TestLedgerHasNoSecrets: the text and the data of a message are stored without secrets, once for a repeated
+// request, and as they are if the engine keeps secrets.
+func TestLedgerHasNoSecrets(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		f := open(t, func(o *engine.Options) { o.KeepSecrets = keep })
+		m := ledger.Message{
+			Cluster: "c", Topic: "notes", Sender: "a", Receiver: "b", Text: "The database password is hunter2!x.",
+			Data: json.RawMessage(`{"host":"db1","password":"hunter2!x"}`),
+		}
+		for range 2 {
+			stored, err := f.Ledger().AppendOnce(t.Context(), "seed", []ledger.Message{m})
+			if err != nil || len(stored) != 1 {
+				t.Fatal(stored, err)
+			}
+			all := stored[0].Text + string(stored[0].Data)
+			if strings.Contains(all, "hunter2") != keep || !strings.Contains(all, "db1") {
+				t.Errorf("keep %v: %s", keep, all)
+			}
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/internal/redact"
 )
 
@@ -169,6 +170,13 @@ func (r *redactor) keyed(key, s string) string {
 		out, _ = r.after(key+": ", s)
 	}
 	return out
+}
+
+// RedactMessage returns a message of a ledger without secrets in its text, data and metadata.
+func RedactMessage(m ledger.Message) ledger.Message {
+	r := redactor{count: make(Redacted), values: make(map[string]string)}
+	m.Text, m.Data, m.Metadata = r.text(m.Text), r.json(m.Data), r.json(m.Metadata)
+	return m
 }
 
 // RedactText returns a text without secrets.
