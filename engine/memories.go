@@ -256,8 +256,8 @@ func (e Memories) List(
 }
 
 // Delete removes a memory from all answers at once. Queries about an earlier time (as_of)
-// still find it, unless it was only quarantined. A memory that does not exist or is not visible is
-// no error.
+// still find it, unless it was only quarantined. It returns [ragctx.ErrNotFound] for a memory that does
+// not exist or is not visible.
 func (e Memories) Delete(ctx context.Context, namespace, id, user string, anyUser bool) error {
 	return e.deleteMemory(ctx, namespace, id, Viewer{user, anyUser}, store.Condition{})
 }
@@ -272,7 +272,7 @@ func (e *core) deleteMemory(ctx context.Context, namespace, id string, by Viewer
 		seq, err = e.store.DeleteMemory(ctx, ns, id, by.User, by.Anyone, when)
 	}
 	if isNotFound(err) {
-		return when.CheckMissing("memory", id)
+		return cmp.Or(when.CheckMissing("memory", id), err)
 	}
 	if err != nil {
 		return err
@@ -293,10 +293,12 @@ func (e Memories) DeleteAll(ctx context.Context, namespace string, f store.Memor
 			return err
 		}
 		for _, m := range page {
-			if err := e.Memories().Delete(ctx, namespace, m.ID, m.UserID, false); err != nil {
+			switch err := e.Memories().Delete(ctx, namespace, m.ID, m.UserID, false); {
+			case err == nil:
+				took.Memories++
+			case !isNotFound(err): // others may delete it at the same time
 				return err
 			}
-			took.Memories++
 		}
 		if next.ID == "" {
 			return nil
