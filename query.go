@@ -128,7 +128,7 @@ type ContextQuery struct {
 	// ContextTypes filters by type; empty means every type.
 	ContextTypes []ContextType `json:"context_types"`
 	Depth        ContextDepth  `json:"depth"`
-	// MaxResults caps the items of the answer. MaxTokens caps the tokens of the whole rendered
+	// MaxResults caps the results in the answer. MaxTokens caps the tokens of the whole rendered
 	// string, tags included.
 	MaxResults int `json:"max_results"`
 	MaxTokens  int `json:"max_tokens"`

@@ -163,10 +163,11 @@ func (r *Resolver) answer(
 	} else if q.Spotlight {
 		f.spotlight(slices.Concat(list, stable.pinned))
 	}
-	list, p, shown := f.fitWithHysteresis(q, list)
-	if !q.Blocks && len(p.items) == 0 && f.caps.MaxTokens < q.MaxTokens {
+	ranked := list
+	list, p, shown := f.fitWithHysteresis(q, ranked)
+	if !q.Blocks && len(ranked) > 0 && !p.has(ranked[0].item) && f.caps.MaxTokens < q.MaxTokens {
 		f.caps.MaxTokens, f.caps.MaxResults = q.MaxTokens, 1 // the best result precedes all pinned items
-		list, p, shown = f.fitWithHysteresis(q, list)
+		list, p, shown = f.fitWithHysteresis(q, ranked)
 	}
 	if q.Blocks {
 		a.renderBlocks(stable, shown)
@@ -175,12 +176,12 @@ func (r *Resolver) answer(
 		a.render(shown)
 	}
 	a.reportDrops(f, list, p)
+	if len(p.items) == 0 {
+		a.Note = a.whyEmpty(q, f, list)
+	}
 	a.reportPinned(stable, p)
 	if stable.unreadable {
 		a.Degraded = append(a.Degraded, Stable)
-	}
-	if len(p.items) == 0 {
-		a.Note = a.whyEmpty(q, f, list)
 	}
 	if f.relevanceLimits {
 		a.noteMinRelevance(q)

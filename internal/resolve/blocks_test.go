@@ -19,6 +19,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/resolve"
+	"github.com/ragctx/ragctx/internal/tokens"
 	"github.com/ragctx/ragctx/xmlfmt"
 )
 
@@ -186,7 +187,9 @@ func TestPinnedBesideResults(t *testing.T) {
 				}
 			}
 		}
-		if results > q.MaxResults || len(without.Items) > 0 && (results == 0 || a.Items[0].ID != without.Items[0].ID) {
+		// The marker of spotlighted text depends on all texts. A counter that is far from additive may need another round.
+		same := !q.Spotlight && slices.Contains(tokens.Names(), q.Tokenizer)
+		if results > q.MaxResults || same && len(without.Items) > 0 && (results == 0 || a.Items[0].ID != without.Items[0].ID) {
 			t.Fatalf("%d results %s, without pinned items %s", results, ids(a.Items), ids(without.Items))
 		}
 	})
