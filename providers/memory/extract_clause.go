@@ -144,17 +144,17 @@ var denyingWords = sync.OnceValue(func() map[string]bool {
 	return setOf(`not no never t without neither nor none nobody longer anymore cannot stop stopped stops quit quits gave
 		avoid avoids dislike dislikes hate hates refuse refuses except unless forbids forbidden prohibits
 		kein keine keinen keiner keinem keines nicht nie niemals ohne hasst vermeidet meidet verboten
-		no nunca sin ni jamás ya tampoco odia evita prohíbe
-		pas jamais sans ne n plus aucun aucune déteste évite interdit`)
+		no nunca sin ni jamás tampoco odia evita prohíbe
+		pas jamais sans ne n aucun aucune déteste évite interdit`)
 })
 
 // doubtingWords holds words of doubt, of plans that are not settled, and of conditions.
 var doubtingWords = sync.OnceValue(func() map[string]bool {
-	return setOf(`might maybe perhaps possibly possible thinking considering considers considered may could wonder wonders
-		wondering unsure undecided sure if whether would likely
+	return setOf(`might maybe perhaps possibly possible thinking considering considers considered could wonder wonders
+		wondering unsure undecided if whether
 		vielleicht eventuell überlegt überlege überlegen wohl könnte könnten möglicherweise möglich offen unsicher ob wenn falls
 		peut peut-être hésite hésitent réfléchit réfléchis pourrait envisage envisagent si
-		quizá quizás tal duda dudo pienso piensa podría considera`)
+		quizá quizás duda dudo pienso piensa podría considera`)
 })
 
 // numberWords maps spelled numbers to digits.
@@ -175,9 +175,9 @@ var numberWords = sync.OnceValue(func() map[string]string {
 		}
 	}
 	for w, n := range map[string]int{
-		"once": 1, "twice": 2, "both": 2, "couple": 2, "pair": 2, "twins": 2, "dozen": 12, "half": 50, "quarter": 25, "hundred": 100,
+		"once": 1, "twice": 2, "both": 2, "couple": 2, "pair": 2, "twins": 2, "dozen": 12, "hundred": 100,
 		"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
-		"zweimal": 2, "dreimal": 3, "beide": 2, "dutzend": 12, "halb": 50, "hundert": 100, "cien": 100, "cent": 100,
+		"zweimal": 2, "dreimal": 3, "beide": 2, "dutzend": 12, "hundert": 100, "cien": 100, "cent": 100,
 	} {
 		out[w] = strconv.Itoa(n)
 	}

@@ -30,7 +30,7 @@ const (
 // A note in other words than the turn is grounded if their vectors are near and it shares nearShare of its words.
 // A note in another language need not share words. TestGroundedNotes measures both.
 const (
-	nearCosine = 0.2
+	nearCosine = 0.3
 	nearShare  = 0.2
 )
 
