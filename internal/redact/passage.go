@@ -226,6 +226,15 @@ func (ps *passage) describe() {
 		t.opened = t.start > 0 && ps.s[t.start-1] == '('
 		assigned := n > 0 && (ps.words[n-1].mark == ':' || ps.words[n-1].mark == '=')
 		ps.classifyWord(t, n == 0 || ps.words[n-1].sentence != t.sentence, assigned)
+		if assigned && digitsOnly(t.w, 1, 12) && ps.words[n-1].isSetting(ps.s) {
+			t.barred = true // minLength: 8
+		}
 		t.binds = t.binding()
 	}
+}
+
+// isSetting reports whether a word is the name of a setting in text that is not a secret.
+func (t *passageWord) isSetting(text string) bool {
+	v := text[t.start:t.end]
+	return t.topic == noClass && lastPart(v) > 0 && plainName(v) && !namesSecret(t.w)
 }

@@ -627,15 +627,16 @@ func measure(x trainText, all map[string]*figures, log func(string, ...any)) {
 		f = &figures{}
 		all[x.corpus] = f
 	}
-	got, found := Redact(x.head + x.text)
+	got, found := Redact(x.head + x.text) // as providers/memory does
 	if len(found) > 0 && found[0].Start < len(x.head) {
-		got, _ = Redact(x.text)
+		got = x.head + x.text
 	}
+	got, _ = Redact(got[len(x.head):])
 	if x.alarm {
 		f.harmless++
-		if got != x.head+x.text && got != x.text {
+		if got != x.text {
 			f.alarms++
-			log("ALARM %s %q", x.corpus, got)
+			log("ALARM %s %q", x.corpus, x.head+got)
 		}
 		return
 	}
@@ -643,7 +644,7 @@ func measure(x trainText, all map[string]*figures, log func(string, ...any)) {
 		f.secrets++
 		if leaked(strings.ToLower(got), strings.ToLower(v)) {
 			f.leaks++
-			log("LEAK %s %q: %q", x.corpus, v, got)
+			log("LEAK %s %q: %q", x.corpus, v, x.head+got)
 		}
 	}
 }

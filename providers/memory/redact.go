@@ -61,13 +61,11 @@ func (r *redactor) message(s string) string {
 	if s == "" || r.repeats != nil {
 		return r.text(s)
 	}
-	out, ok := s, false
+	out := s
 	if r.topic != "" {
-		out, ok = r.after(r.topic, s)
+		out, _ = r.after(r.topic, s)
 	}
-	if !ok {
-		out = r.text(s)
-	}
+	out = r.text(out) // a topic does not hide what the message gives by itself
 	r.topic = redact.Head(r.before + "\n" + out)
 	r.before = out
 	return out

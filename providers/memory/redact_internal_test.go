@@ -48,6 +48,7 @@ func TestRedactAcrossMessages(t *testing.T) {
 		"twelve characters, ok?": "How long should the password be?",
 		"Bitwarden":              "Which password manager do you use?",
 		"Vaultwarden-9":          "And which server holds your passwords?",
+		"the ticket is OPS-771":  "The wifi password is [redacted: password].",
 		"8192":                   "How many tokens?",
 		"my flight is LH1234":    "The gate code is [redacted: access code].",
 		"The repo is github.com/acme/heron-web2 and the branch release-7x": "We rotate the token daily",
