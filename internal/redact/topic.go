@@ -155,9 +155,11 @@ func (p *scanner) topic(c class, i, j, start, end int) {
 
 // isSpeaker reports whether the word text[i:j] says who speaks a line of a conversation: "user: …".
 func (p *scanner) isSpeaker(i, j int) bool {
-	line, _, _ := strings.Cut(p.s[j:], "\n")
-	return (i == 0 || p.s[i-1] == '\n') && strings.HasPrefix(line, ": ") && strings.Count(line, " ") > 3 &&
-		(p.s[i:j] == "user" || p.s[i:j] == "User")
+	if i > 0 && p.s[i-1] != '\n' || p.s[i:j] != "user" && p.s[i:j] != "User" {
+		return false
+	}
+	line, _, _ := strings.Cut(p.s[j:min(len(p.s), j+maxValue)], "\n")
+	return strings.HasPrefix(line, ": ") && strings.Count(line, " ") > 3
 }
 
 // inCode reports whether the name text[i:j] stands in code rather than in a sentence: other rules read its value.
