@@ -63,7 +63,7 @@ func (r *redactor) message(s string) string {
 	}
 	out := s
 	if r.topic != "" {
-		out, _ = r.after(r.topic, s)
+		out = r.after(r.topic, s)
 	}
 	out = r.text(out) // a topic does not hide what the message gives by itself
 	r.topic = redact.Head(r.before + "\n" + out)
@@ -92,14 +92,14 @@ func (r *redactor) note(s string, found []redact.Finding) {
 	}
 }
 
-// after redacts s as it is after head, such as the name of a field. It reports whether a secret was found.
-func (r *redactor) after(head, s string) (string, bool) {
+// after redacts s as it is after head, such as the name of a field.
+func (r *redactor) after(head, s string) string {
 	out, found := redact.Redact(head + s)
 	if len(found) == 0 || found[0].Start < len(head) {
-		return s, false
+		return s
 	}
 	r.note(head+s, found)
-	return out[len(head):], true
+	return out[len(head):]
 }
 
 // content redacts blocks, and their texts by text.
@@ -165,7 +165,7 @@ func (r *redactor) value(key string, v any, changed *bool) any {
 func (r *redactor) keyed(key, s string) string {
 	out := r.text(s)
 	if out == s && key != "" && r.repeats == nil {
-		out, _ = r.after(key+": ", s)
+		out = r.after(key+": ", s)
 	}
 	return out
 }
