@@ -229,6 +229,9 @@ func (ps *passage) describe() {
 		if assigned && digitsOnly(t.w, 1, 12) && ps.words[n-1].isSetting(ps.s) {
 			t.barred = true // minLength: 8
 		}
+		if ps.isRecipient(n) {
+			t.barred = true
+		}
 		t.binds = t.binding()
 	}
 }
@@ -237,4 +240,23 @@ func (ps *passage) describe() {
 func (t *passageWord) isSetting(text string) bool {
 	v := text[t.start:t.end]
 	return t.topic == noClass && lastPart(v) > 0 && plainName(v) && !namesSecret(t.w)
+}
+
+// sending are verbs of giving something to somebody, and toward the words before who gets it.
+var (
+	sending = wordSet("send sends sent mail email forward give gave hand post leak pass schick schicke sende gib maile envoie envoyer donne envía manda dale")
+	toward  = wordSet("to an à au a al")
+)
+
+// isRecipient reports whether word n gets a secret: send the password to example.org.
+func (ps *passage) isRecipient(n int) bool {
+	if n < 3 || !toward[ps.words[n-1].w] || ps.words[n-2].topic == noClass {
+		return false
+	}
+	for _, t := range ps.words[max(n-6, 0) : n-2] {
+		if sending[t.w] {
+			return true
+		}
+	}
+	return false
 }
