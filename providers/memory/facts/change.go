@@ -72,7 +72,8 @@ var cueWords = func() map[string]cue {
 			devenu devenue demenage installes installe installee renomme change changee reporte decale augmente nouveau
 			nouvelle nouvel embauche embauchee entre entree pris mise mis mudado mude mudamos pasado pasa paso pasamos subido
 			sube nuevo nueva renombrado aplazado cogido contratado comprado compre casamos vuelto ascendido`,
-		cueAdd: `also too additionally second another as_well besides plus both extra addition auch zusatzlich zweite
+		cueAdd: `opened eroffnet ouvert ouverte abierto abrimos
+			also too additionally second another as_well besides plus both extra addition auch zusatzlich zweite
 			zweiten zweiter noch_ein noch_einen noch_eine ausserdem weiteren weitere aussi egalement deuxieme seconde en_plus
 			de_plus tambien ademas segundo segunda otro otra`,
 		cueCorrect: `after_all correction actually mistake wrong mixed scratch scrap turns_out sorry rather oops typo
@@ -112,7 +113,7 @@ var noMore = regexp.MustCompile(`\b(?:ne |n')[a-z' ]{1,20} plus\b|` +
 
 // noChange finds the denial of a change.
 var noChange = regexp.MustCompile(`\b(?:not|n't|never|nicht|no|pas|ni)\b(?: [a-z]+){0,2} ` +
-	`(?:mov|chang|switch|touch|replac|postpon|renam|deplace|change|verschob|geandert|cambi|mud|toc)[a-z]*`)
+	`(?:mov|chang|switch|touch|replac|postpon|renam|deplace|change|verschob|geandert|cambi|mud|toque|tocad|tocam)[a-z]*`)
 
 // proposal finds words that make a doubt of a statement, but not of an instruction.
 var proposal = regexp.MustCompile(`\b(?:should|could|would|konnte|soll)\b`)

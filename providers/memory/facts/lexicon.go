@@ -257,7 +257,10 @@ var topicWords = topics(map[string]string{
 		englisch deutsch franzosisch spanisch italienisch polnisch
 		anglais francais allemand espagnol italien
 		ingles frances aleman espanol italiano catalan`,
-	"length": `short brief concise terse long detailed lengthy verbose length
+	"length": `line lines words zeile zeilen worter ligne lignes mots linea lineas palabras sentence sentences paragraph paragraphs
+		satz satze satzen absatz absatze phrase phrases paragraphe paragraphes frase frases
+		parrafo parrafos shorter longer briefly kurze lange
+		short brief concise terse long detailed lengthy verbose length
 		kurz knapp ausfuhrlich lang kurzer langer ausfuhrlicher detailliert
 		court courte courtes courts bref breve breves concis concise detaille detaillee longue longues
 		corto corta cortas cortos largo largas detallado detallada`,
@@ -269,7 +272,9 @@ var topicWords = topics(map[string]string{
 	"spelling": `british american spelling rechtschreibung orthographe ortografia`,
 	"indent":   `tabs spaces indentation leerzeichen einruckung tabulations espaces tabuladores espacios`,
 	"emoji":    `emoji emojis emoticons smileys`,
-	"format":   `bullet bullets bulleted prose stichpunkte stichpunkten fliesstext puces vinetas`,
+	"format": `bullet bullets bulleted prose table tables markdown list lists
+		tabelle tabellen liste listen tableau tableaux listes tabla tablas
+		lista listas stichpunkte stichpunkten fliesstext puces vinetas`,
 })
 
 func topics(of map[string]string) map[string]string {
@@ -291,7 +296,7 @@ var kin = wordSet(`sister brother mother mom mum father dad wife husband partner
 	neighbour neighbor landlord landlady parents brother-in-law sister-in-law ex buddy team
 	schwester bruder mutter vater mama papa frau mann freundin freund sohn tochter kinder tante onkel cousin cousine oma opa
 	chef chefin kollege kollegin nachbar nachbarin vermieter vermieterin eltern mitbewohner mitbewohnerin schwager schwagerin
-	soeur frere mere pere mari femme copain copine fils fille tante oncle cousin cousine mamie papi patron patronne collegue ami amie
+	soeur sour frere mere pere mari femme copain copine fils fille tante oncle cousin cousine mamie papi patron patronne collegue ami amie
 	voisin voisine proprietaire parents coloc
 	hermana hermano madre padre mama papa marido mujer novio novia hijo hija tia tio primo prima abuela abuelo jefe jefa companero
 	companera amigo amiga vecino vecina casero casera padres cunado cunada`)

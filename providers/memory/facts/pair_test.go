@@ -143,8 +143,7 @@ func examplePairs() (out []pairRow) {
 }
 
 func newPair(n, o *Statement, common func(string) bool) pairRow {
-	c := n.changes()
-	row := pairRow{Never: c.doubt || c.denied || c.says(cuePast) || otherPerson(n, o) || otherSubject(n, o), Evidence: map[string]float64{}}
+	row := pairRow{Never: ruledOut(n, o), Evidence: map[string]float64{}}
 	_, row.Sure = sameAttribute(n, o)
 	evidence(n, o, common, func(name string, value float64) { row.Evidence[name] = value })
 	return row

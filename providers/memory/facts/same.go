@@ -35,7 +35,7 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 // supersedes reports whether a statement makes an earlier one obsolete, and why.
 func supersedes(newer, older *Statement, common func(string) bool) (why string, ok bool) {
 	c := newer.changes()
-	if c.doubt || c.denied || c.says(cuePast) || otherPerson(newer, older) || otherSubject(newer, older) {
+	if ruledOut(newer, older) {
 		return "", false
 	}
 	if why, ok := sameAttribute(newer, older); ok {

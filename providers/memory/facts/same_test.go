@@ -1,7 +1,12 @@
 package facts
 
 import (
+	"encoding/json"
+	"os"
+	"strings"
 	"testing"
+
+	"github.com/ragctx/ragctx"
 )
 
 // matched are pairs of an earlier and a newer statement, which replaces or ends it, or does not.
@@ -208,6 +213,34 @@ func TestMatcherLeavesOtherStatements(t *testing.T) {
 		_, rest, ok := Supersedes(ReadStatements(x.newer, false), ReadStatements(x.older, false), rare)
 		if !ok || rest != x.rest {
 			t.Errorf("%q leaves %q of %q (%v), want %q", x.newer, rest, x.older, ok, x.rest)
+		}
+	}
+}
+
+// TestEverydayLookalikes checks that nothing becomes obsolete by the pairs that share only a person, a time or a way to ask.
+func TestEverydayLookalikes(t *testing.T) {
+	data, err := os.ReadFile("../../../testdata/memory/pairs/reviewed.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text string) (out []*Statements) {
+		turn := ragctx.Turn{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, text)}}
+		for _, x := range Explain(turn, testTime).Facts {
+			out = append(out, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction))
+		}
+		return out
+	}
+	for line := range strings.Lines(string(data)) {
+		var p struct{ Old, New, Label string }
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range read(p.Old) {
+			for _, n := range read(p.New) {
+				if why, _, gone := Supersedes(n, o, rare); gone && p.Label == "none" {
+					t.Errorf("%q changes %q: %s", p.New, p.Old, why)
+				}
+			}
 		}
 	}
 }
