@@ -244,8 +244,9 @@ func (t *passageWord) isSetting(text string) bool {
 
 // sending are verbs of giving something to somebody, and toward the words before who gets it.
 var (
-	sending = wordSet("send sends sent mail email forward give gave hand post leak pass schick schicke sende gib maile envoie envoyer donne envía manda dale")
-	toward  = wordSet("to an à au a al")
+	sending = wordSet("send sends sent mail email forward give gave hand post leak pass",
+		"schick schicke sende gib maile envoie envoyer donne envía manda dale")
+	toward = wordSet("to an à au a al")
 )
 
 // isRecipient reports whether word n gets a secret: send the password to example.org.
