@@ -322,7 +322,7 @@ func (s *DocumentQueue) Accept(ctx context.Context) (Job, error) {
 		return Job{}, err
 	}
 	s.closed = true
-	s.engine.jobs.receiving.Delete(s.job.N)
+	s.engine.jobs.received(s.job.N)
 	s.engine.jobs.wake(store.JobDocuments)
 	return s.engine.Jobs().Get(ctx, s.job.ID)
 }
@@ -334,7 +334,7 @@ func (s *DocumentQueue) Close() error {
 		return nil
 	}
 	s.closed = true
-	defer s.engine.jobs.receiving.Delete(s.job.N)
+	defer s.engine.jobs.received(s.job.N)
 	// The caller's context may have ended; the database is still open.
 	if err := s.engine.store.DeleteJob(s.engine.jobs.life, s.job.N); err != nil {
 		return fmt.Errorf("remove the queued items: %w", err)

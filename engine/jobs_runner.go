@@ -288,6 +288,14 @@ func (s *jobs) prune(ctx context.Context) error {
 	return s.store.PruneResponses(ctx, s.now().Add(-KeepAnswers))
 }
 
+// received notes that no more items of a job are received. It waits while expired compares the jobs of the store with
+// those that are received: a job accepted in between would seem to be nobody's.
+func (s *jobs) received(n int64) {
+	s.receivingMu.RLock()
+	defer s.receivingMu.RUnlock()
+	s.receiving.Delete(n)
+}
+
 // expired returns the jobs to remove.
 func (s *jobs) expired(ctx context.Context) ([]int64, error) {
 	s.receivingMu.Lock()

@@ -496,3 +496,31 @@ func TestWatchJob(t *testing.T) {
 	f.Engine = nil
 	f.reopen()
 }
+
+// TestAcceptedJobsAreNotPruned: a job that is accepted while old ones are removed stays.
+func TestAcceptedJobsAreNotPruned(t *testing.T) {
+	f := open(t)
+	done := make(chan struct{})
+	pruned := make(chan error, 1)
+	go func() {
+		for {
+			select {
+			case <-done:
+				pruned <- nil
+				return
+			default:
+			}
+			if err := f.Prune(t.Context()); err != nil {
+				pruned <- err
+				return
+			}
+		}
+	}()
+	for range 50 {
+		f.await(f.spool("a=alpha").ID)
+	}
+	close(done)
+	if err := <-pruned; err != nil {
+		t.Fatal(err)
+	}
+}
