@@ -44,11 +44,14 @@ func (e Ledger) AppendOnce(ctx context.Context, seed string, messages []ledger.M
 	in := make([]ledger.Message, len(messages))
 	for i, m := range messages {
 		m.Namespace, m.ID = namespaceName(m.Namespace), cmp.Or(m.ID, ledger.NewID(fmt.Sprintf("%s %d", seed, i)))
-		in[i] = e.withoutSecrets(m)
+		in[i] = m
 	}
 	stored, err := e.Ledger().Append(ctx, in)
 	if !errors.Is(err, ragctx.ErrConflict) {
 		return stored, err
+	}
+	for i, m := range in {
+		in[i] = e.withoutSecrets(m) // as they are stored
 	}
 	again, aerr := e.appended(ctx, in)
 	if aerr != nil || again == nil {
