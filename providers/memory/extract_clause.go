@@ -184,6 +184,7 @@ var numberWords = sync.OnceValue(func() map[string]string {
 	return out
 })
 
+// setOf returns the set of some words.
 func setOf(words string) map[string]bool {
 	set := make(map[string]bool)
 	for w := range strings.FieldsSeq(words) {

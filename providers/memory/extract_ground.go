@@ -249,11 +249,7 @@ func (g *ground) hasForm(word string) bool {
 
 // germanWords holds frequent German words that related languages lack.
 var germanWords = sync.OnceValue(func() map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq("der das dem ein eine einen einem einer und ist sind mit für nicht auf wird wurde hat sich") {
-		set[w] = true
-	}
-	return set
+	return setOf("der das dem ein eine einen einem einer und ist sind mit für nicht auf wird wurde hat sich")
 })
 
 // framing holds words that introduce a note, and function words of languages that package analysis
@@ -322,14 +318,10 @@ func newStatement(content string) statement {
 // denials holds words that change a statement, in the form of [analysis.StatementKey], which splits "don't" in
 // two.
 var denials = sync.OnceValue(func() map[string]bool {
-	set := make(map[string]bool)
-	for w := range strings.FieldsSeq(`not no never t without neither nor none nobody avoid avoids dislikes dislike
+	return setOf(`not no never t without neither nor none nobody avoid avoids dislikes dislike
 		hates stopped stop stops except only unless
 		longer instead former formerly kein keine keinen nicht nie niemals ohne außer nur statt
-		nunca sin ni jamás excepto solo sólo pas jamais sans sauf ne rien plus не нет никогда без кроме только`) {
-		set[w] = true
-	}
-	return set
+		nunca sin ni jamás excepto solo sólo pas jamais sans sauf ne rien plus не нет никогда без кроме только`)
 })
 
 // sameShare is the fraction of the words of each of two notes that both must share.
