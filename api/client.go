@@ -250,7 +250,7 @@ func escaped(id string) string {
 	return strings.ReplaceAll(url.PathEscape(id), ":", "%3A")
 }
 
-// contextRequest returns q as a request. Zero limits become the server's defaults.
+// contextRequestOf returns q as a request. Zero limits become the server's defaults.
 func contextRequestOf(q ragctx.ContextQuery) contextRequest {
 	r := contextRequest{
 		Query: q.Query, Depth: string(q.Depth), Namespace: q.Namespace, UserID: q.UserID, AgentID: q.AgentID,

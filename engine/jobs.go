@@ -18,7 +18,7 @@ type Job struct {
 	store.Job
 	// ETASeconds is the remaining time at the pace so far; nil if unknown.
 	ETASeconds *float64 `json:"eta_seconds" doc:"estimated remaining time at the pace so far; null while unknown"`
-	// At is the file, page or document that a running job has just processed.
+	// Current is the file, page or document that a running job has just processed.
 	Current string `json:"current,omitempty" doc:"the file, page or document that a running job has just processed"`
 }
 

@@ -301,7 +301,7 @@ func (f *wordFeatures) topics() {
 	f.put(fRelation, f.relation, f.t.group)
 }
 
-// binding are features of what binds the word to what is before it, and to what is after it.
+// binding makes the features of the words and signs that bind the word to its left and to its right.
 func (f *wordFeatures) binding() {
 	f.bound, f.since = gNone, 0
 	for b := f.n - 1; b >= max(f.from, f.n-maxTokens); b-- {

@@ -109,8 +109,8 @@ func posterior(words []passageWord, score []wordScore) []float64 {
 // bounded is the exponential of a score within bounds.
 func bounded(score float64) float64 { return math.Exp(max(-30, min(30, score))) }
 
-// threshold is the least probability of what is redacted. Beside a word for a secret, it is lower for what cannot be a word
-// of a language.
+// threshold is the least probability of a redacted word. strongThreshold holds beside a word for a secret, for a word that
+// no language has.
 const (
 	threshold       = 0.5
 	strongThreshold = 0.25
@@ -146,8 +146,8 @@ func (p *scanner) tag() {
 	p.found = append(p.found, found...)
 }
 
-// kind returns the kind of the secret in the words from n to end: that of the nearest word for one. What is before counts
-// twice as much as what is after.
+// kind returns the kind of the secret in the words from n to end. The nearest word for a secret decides; the
+// distance of one behind them counts twice.
 func (ps *passage) kind(n, end int) string {
 	best, weak, least := noClass, noClass, math.MaxInt
 	for i, t := range ps.words {

@@ -6,8 +6,8 @@ import (
 )
 
 // passage is the text around words for secrets. Each of its words is labelled as part of a secret or not by a linear-chain
-// conditional random field: weights of what the word looks like, what stands beside it and how it is bound to the words
-// for secrets. TestTrain makes the weights.
+// conditional random field. Its weights are for the form of the word, its neighbours, and what binds it to words for
+// secrets. TestTrain makes the weights.
 type passage struct {
 	*scanner
 	words  []passageWord
@@ -242,7 +242,7 @@ func (t *passageWord) isSetting(text string) bool {
 	return t.topic == noClass && lastPart(v) > 0 && plainName(v) && !namesSecret(t.w)
 }
 
-// sending are verbs of giving something to somebody, and toward the words before who gets it.
+// sending are verbs of giving something to somebody, and toward the words that stand before the recipient.
 var (
 	sending = wordSet("send sends sent mail email forward give gave hand post leak pass",
 		"schick schicke sende gib maile envoie envoyer donne envía manda dale")

@@ -137,8 +137,9 @@ var heads = map[class]string{
 	login: "the login", key: "the API key", token: "the token", secret: "the secret key",
 }
 
-// Head returns the words for the secret that text is about, or "": what follows text is redacted after them. A sign at
-// their end says whether text asks for it. What text asks may be any secret; what it tells, only one that people choose.
+// Head returns the words for the secret that text is about, or "". The next message is redacted as if it stood after
+// them. They end with a sign that says whether text asks for the secret. A question may ask for any secret; a statement
+// counts only if people choose the secret themselves.
 func Head(text string) string {
 	if q := Question(text); q != "" {
 		return q

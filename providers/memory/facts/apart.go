@@ -61,7 +61,7 @@ var wishStems = func() map[string]bool {
 
 // otherDenial reports whether a statement denies another value than the older one gives: an allergy to dogs, not to cats.
 func otherDenial(n, o *Statement) bool {
-	if !n.denies || n.order && o.order || n.tells(contrast) || n.changes().says(cueCorrect) {
+	if !n.denies || n.order && o.order || n.hasAny(contrast) || n.changes().says(cueCorrect) {
 		return false
 	}
 	if slices.ContainsFunc(shared(n, o), func(x term) bool { return x.proper }) {
@@ -109,11 +109,12 @@ func personOnly(n, o *Statement) bool {
 		return false
 	}
 	nf, of := n.form(), o.form()
-	if n.verb == o.verb && (n.verb != "" || nf == of && nf != noCopula) || overWords(n, "partner") && o.topics["partner"] || n.tells(died) {
+	if n.verb == o.verb && (n.verb != "" || nf == of && nf != noCopula) || overWords(n, "partner") && o.topics["partner"] ||
+		n.hasAny(died) {
 		return false
 	}
-	nt, ot := n.told(), o.told()
-	if (nt["work"] || n.tells(takesOver)) && of == nominalForm && !o.introduces() {
+	nt, ot := n.topicsBesideKin(), o.topicsBesideKin()
+	if (nt["work"] || n.hasAny(takesOver)) && of == nominalForm && !o.introduces() {
 		return false // an occupation
 	}
 	for topic := range nt {
@@ -146,8 +147,8 @@ var bare = wordSet("bei zu nach in")
 // died are words for a death.
 var died = wordSet("died dead gestorben tot verstorben mort morte decede decedee murio muerto muerta fallecio fallecido fallecida")
 
-// told returns the topics of a statement without those of the words for relatives.
-func (s *Statement) told() map[string]bool {
+// topicsBesideKin returns the topics of a statement, without those of its words for relatives.
+func (s *Statement) topicsBesideKin() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range s.source.words(s.from, s.to) {
 		if f := s.source.folded(w); topicWords[f] != "" && !kin[f] {
@@ -157,8 +158,8 @@ func (s *Statement) told() map[string]bool {
 	return out
 }
 
-// tells reports whether a statement has one of some words.
-func (s *Statement) tells(set map[string]bool) bool {
+// hasAny reports whether a statement has one of some words.
+func (s *Statement) hasAny(set map[string]bool) bool {
 	return slices.ContainsFunc(s.source.words(s.from, s.to), func(w word) bool { return set[s.source.folded(w)] })
 }
 

@@ -16,7 +16,7 @@ type change struct {
 	ahead bool
 }
 
-// cue is what a word says about the validity of what was known.
+// cue is the hint of a word that an older statement no longer holds, or still does.
 type cue uint8
 
 const (

@@ -127,8 +127,8 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 }
 
 // plainGate is the least confidence of a unit whose plain statements are believed if they are about a taste or
-// name something. Others need [sure]: "I'm starving" is a mood. So do all those of a long message, which tells a
-// story more often.
+// name something. Other plain statements need [sure], since "I'm starving" is a mood. So do those of a long message,
+// which is more often a story.
 const (
 	plainGate = .45
 	maxShort  = 3 // units of a short message
