@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -29,8 +28,7 @@ type auditPage struct {
 type auditInput struct {
 	Namespace string `query:"namespace" maxLength:"512" doc:"only entries of this namespace"`
 	Key       string `query:"key_id" maxLength:"64" doc:"only requests made with this API key"`
-	Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor    string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 type auditOutput struct{ Body auditPage }
@@ -48,22 +46,19 @@ func (s *Server) auditRoutes() {
 			"others. Entries contain names, but no contents. For admins; an admin of some namespaces sees the " +
 			"entries of those.",
 	}, func(ctx context.Context, in *auditInput) (*auditOutput, error) {
-		c, err := decodeCursor[auditCursor](in.Cursor)
+		c, err := decodeCursor[auditCursor](in.Cursor, in.list)
 		if err != nil {
 			return nil, err
 		}
 		found, err := s.engine.Admin().AuditLog(ctx, store.AuditFilter{
-			Before: c.Before, Limit: in.Limit, Key: in.Key,
+			Before: c.Before, Limit: in.Limit + 1, Key: in.Key,
 			Namespace: in.Namespace,
 		})
 		if err != nil {
 			return nil, err
 		}
-		page := auditPage{Entries: found}
-		if len(found) == in.Limit {
-			page.NextCursor = encodeCursor(auditCursor{found[len(found)-1].Seq})
-		}
-		return &auditOutput{page}, nil
+		found, next := pageOf(in.Page, found, func(e store.AuditEntry) auditCursor { return auditCursor{e.Seq} })
+		return &auditOutput{auditPage{found, next}}, nil
 	})
 }
 
@@ -156,12 +151,7 @@ func (c *Client) AuditLog(ctx context.Context, f store.AuditFilter) ([]store.Aud
 	q := make(url.Values)
 	set(q, "namespace", f.Namespace)
 	set(q, "key_id", f.Key)
-	if f.Limit != 0 {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
-	if f.Before != 0 {
-		q.Set("cursor", encodeCursor(auditCursor{f.Before}))
-	}
+	setPage(q, auditPath, f.Limit, auditCursor{f.Before})
 	var page auditPage
 	err := c.do(ctx, http.MethodGet, auditPath, q, nil, &page)
 	return page.Entries, err

@@ -152,12 +152,7 @@ func (c *Client) ListDocuments(ctx context.Context, namespace string, o store.Li
 	q := in(namespace)
 	set(q, "prefix", o.Prefix)
 	set(q, "root", o.Root)
-	if o.Limit != 0 {
-		q.Set("limit", strconv.Itoa(o.Limit))
-	}
-	if o.After != "" {
-		q.Set("cursor", encodeCursor(documentCursor{o.After}))
-	}
+	setPage(q, "/v1/documents", o.Limit, documentCursor{o.After})
 	var page documentPage
 	err := c.do(ctx, http.MethodGet, "/v1/documents", q, nil, &page)
 	found := make([]store.Document, len(page.Documents))

@@ -161,8 +161,7 @@ type documentGet struct {
 
 type documentList struct {
 	Scoped
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 	Prefix string `query:"prefix" maxLength:"512" doc:"only documents whose id has this prefix" example:"docs/"`
 	Root   string `query:"root" doc:"only documents ingested from this root"`
 }
@@ -170,8 +169,7 @@ type documentList struct {
 type duplicateList struct {
 	Scoped
 	Prefix string `query:"prefix" maxLength:"512" example:"docs/"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 // DuplicateList holds groups of identical or nearly identical documents.
@@ -182,8 +180,8 @@ type DuplicateList struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
-// pageOfDuplicates returns at most limit groups after a cursor.
-func pageOfDuplicates(all []docs.Duplicates, limit int, after duplicateCursor) DuplicateList {
+// pageOfDuplicates returns a page of groups after a cursor.
+func pageOfDuplicates(all []docs.Duplicates, p Page, after duplicateCursor) DuplicateList {
 	list := DuplicateList{Total: len(all), Groups: all}
 	if after != (duplicateCursor{}) {
 		n := slices.IndexFunc(all, after.precedes)
@@ -192,11 +190,9 @@ func pageOfDuplicates(all []docs.Duplicates, limit int, after duplicateCursor) D
 		}
 		list.Groups = all[n:]
 	}
-	if len(list.Groups) > limit {
-		list.Groups = list.Groups[:limit]
-		last := list.Groups[limit-1]
-		list.NextCursor = encodeCursor(duplicateCursor{len(last.IDs), last.IDs[0]})
-	}
+	list.Groups, list.NextCursor = pageOf(p, list.Groups, func(d docs.Duplicates) duplicateCursor {
+		return duplicateCursor{len(d.IDs), d.IDs[0]}
+	})
 	return list
 }
 
@@ -287,31 +283,29 @@ func (s *Server) getDocument(ctx context.Context, in *documentGet) (*documentOut
 }
 
 func (s *Server) listDuplicates(ctx context.Context, in *duplicateList) (*duplicateListOutput, error) {
-	after, err := decodeCursor[duplicateCursor](in.Cursor)
+	after, err := decodeCursor[duplicateCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.engine.Documents().Duplicates(ctx, in.Namespace, in.Prefix)
-	return &duplicateListOutput{pageOfDuplicates(found, in.Limit, after)}, err
+	return &duplicateListOutput{pageOfDuplicates(found, in.Page, after)}, err
 }
 
 func (s *Server) listDocuments(ctx context.Context, in *documentList) (*documentPageOutput, error) {
-	c, err := decodeCursor[documentCursor](in.Cursor)
+	c, err := decodeCursor[documentCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.engine.Documents().List(ctx, in.Namespace, store.ListOptions{
-		After: c.After, Limit: in.Limit, Prefix: in.Prefix, Root: in.Root,
+		After: c.After, Limit: in.Limit + 1, Prefix: in.Prefix, Root: in.Root,
 	})
 	if err != nil {
 		return nil, err
 	}
-	page := documentPage{Documents: make([]Document, len(found))}
+	found, next := pageOf(in.Page, found, func(d store.Document) documentCursor { return documentCursor{d.ID} })
+	page := documentPage{Documents: make([]Document, len(found)), NextCursor: next}
 	for i, d := range found {
 		page.Documents[i].Document = d
-	}
-	if len(found) == in.Limit {
-		page.NextCursor = encodeCursor(documentCursor{found[len(found)-1].ID})
 	}
 	return &documentPageOutput{page}, nil
 }

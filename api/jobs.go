@@ -35,15 +35,13 @@ type JobKey struct {
 type jobList struct {
 	Namespace string `query:"namespace" maxLength:"512" doc:"only jobs of this namespace"`
 	State     string `query:"state" enum:"queued,running,done,failed,cancelled" doc:"only jobs in this state"`
-	Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor    string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 type jobItemList struct {
 	JobKey
-	State  string `query:"state" enum:"pending,done,failed,skipped" doc:"only items in this state"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	State string `query:"state" enum:"pending,done,failed,skipped" doc:"only items in this state"`
+	Page
 }
 
 type jobOutput struct{ Body engine.Job }
@@ -96,43 +94,37 @@ func (s *Server) jobRoutes() {
 }
 
 func (s *Server) listJobs(ctx context.Context, in *jobList) (*jobPageOutput, error) {
-	c, err := decodeCursor[jobCursor](in.Cursor)
+	c, err := decodeCursor[jobCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.engine.Jobs().List(ctx, store.JobFilter{
-		Before: c.N, Limit: in.Limit, State: store.JobState(in.State), Namespace: in.Namespace,
+		Before: c.N, Limit: in.Limit + 1, State: store.JobState(in.State), Namespace: in.Namespace,
 	})
 	if err != nil {
 		return nil, err
 	}
-	page := jobPage{Jobs: found}
-	if len(found) == in.Limit {
-		page.NextCursor = encodeCursor(jobCursor{found[len(found)-1].N})
-	}
-	return &jobPageOutput{page}, nil
+	found, next := pageOf(in.Page, found, func(j engine.Job) jobCursor { return jobCursor{j.N} })
+	return &jobPageOutput{jobPage{found, next}}, nil
 }
 
 func (s *Server) listJobItems(ctx context.Context, in *jobItemList) (*jobItemPageOutput, error) {
-	c, err := decodeCursor[jobCursor](in.Cursor)
+	c, err := decodeCursor[jobCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
 	found, err := s.engine.Jobs().Items(ctx, in.ID, store.ItemFilter{
-		After: int(c.N), Limit: in.Limit,
+		After: int(c.N), Limit: in.Limit + 1,
 		State: store.ItemState(in.State),
 	})
 	if err != nil {
 		return nil, err
 	}
-	page := jobItemPage{Items: found}
+	found, next := pageOf(in.Page, found, func(i store.JobItem) jobCursor { return jobCursor{int64(i.N)} })
 	for i := range found {
 		if found[i].Field == "external_id" { // the engine's name
 			found[i].Field = "id"
 		}
 	}
-	if len(found) == in.Limit {
-		page.NextCursor = encodeCursor(jobCursor{int64(found[len(found)-1].N)})
-	}
-	return &jobItemPageOutput{page}, nil
+	return &jobItemPageOutput{jobItemPage{found, next}}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"strconv"
 	"sync"
 	"time"
 
@@ -122,12 +121,7 @@ func (c *Client) Job(ctx context.Context, id string) (engine.Job, error) {
 func (c *Client) ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job, error) {
 	q := in(f.Namespace)
 	set(q, "state", string(f.State))
-	if f.Limit != 0 {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
-	if f.Before != 0 {
-		q.Set("cursor", encodeCursor(jobCursor{f.Before}))
-	}
+	setPage(q, "/v1/jobs", f.Limit, jobCursor{f.Before})
 	var page jobPage
 	err := c.do(ctx, http.MethodGet, "/v1/jobs", q, nil, &page)
 	return page.Jobs, err
@@ -137,12 +131,7 @@ func (c *Client) ListJobs(ctx context.Context, f store.JobFilter) ([]engine.Job,
 func (c *Client) JobItems(ctx context.Context, id string, f store.ItemFilter) ([]store.JobItem, error) {
 	q := make(url.Values)
 	set(q, "state", string(f.State))
-	if f.Limit != 0 {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
-	if f.After != 0 {
-		q.Set("cursor", encodeCursor(jobCursor{int64(f.After)}))
-	}
+	setPage(q, jobPath(id, "/items"), f.Limit, jobCursor{int64(f.After)})
 	var page jobItemPage
 	err := c.do(ctx, http.MethodGet, jobPath(id, "/items"), q, nil, &page)
 	return page.Items, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -41,8 +40,7 @@ type keyID struct {
 type keyOutput struct{ Body access.Key }
 
 type keyList struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 type keyPageOutput struct{ Body keyPage }
@@ -91,19 +89,16 @@ func (s *Server) createKey(ctx context.Context, in *keyInput) (*newKeyOutput, er
 }
 
 func (s *Server) listKeys(ctx context.Context, in *keyList) (*keyPageOutput, error) {
-	c, err := decodeCursor[keyCursor](in.Cursor)
+	c, err := decodeCursor[keyCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
-	keys, err := s.engine.Keys().List(ctx, c.ID, in.Limit)
+	keys, err := s.engine.Keys().List(ctx, c.ID, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	page := keyPage{Keys: keys}
-	if len(keys) == in.Limit {
-		page.NextCursor = encodeCursor(keyCursor{keys[len(keys)-1].ID})
-	}
-	return &keyPageOutput{page}, nil
+	keys, next := pageOf(in.Page, keys, func(k access.Key) keyCursor { return keyCursor{k.ID} })
+	return &keyPageOutput{keyPage{keys, next}}, nil
 }
 
 // CreateKey calls [engine.Keys.Create] on the server.
@@ -119,12 +114,7 @@ func (c *Client) CreateKey(ctx context.Context, k access.Key) (engine.NewKey, er
 // Keys calls [engine.Keys.List] on the server.
 func (c *Client) Keys(ctx context.Context, after string, limit int) ([]access.Key, error) {
 	q := make(url.Values)
-	if limit != 0 {
-		q.Set("limit", strconv.Itoa(limit))
-	}
-	if after != "" {
-		q.Set("cursor", encodeCursor(keyCursor{after}))
-	}
+	setPage(q, keysPath, limit, keyCursor{after})
 	var page keyPage
 	err := c.do(ctx, http.MethodGet, keysPath, q, nil, &page)
 	return page.Keys, err

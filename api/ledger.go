@@ -182,14 +182,12 @@ type (
 	}
 	messageQuery struct {
 		MessageRange
-		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
-		Order  string `query:"order" enum:"asc,desc" default:"asc" doc:"desc is newest first"`
+		Page
+		Order string `query:"order" enum:"asc,desc" default:"asc" doc:"desc is newest first"`
 	}
 	clusterListInput struct {
 		Scoped
-		Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+		Page
 	}
 	clusterDelete struct {
 		ClusterKey
@@ -250,7 +248,7 @@ func (s *Server) queryMessages(ctx context.Context, in *messageQuery) (*messages
 	if err != nil {
 		return nil, err
 	}
-	c, err := decodeCursor[messageCursor](in.Cursor)
+	c, err := decodeCursor[messageCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
@@ -263,23 +261,29 @@ func (s *Server) queryMessages(ctx context.Context, in *messageQuery) (*messages
 	for _, m := range found {
 		size += m.Size()
 	}
-	if q.Full(len(found), size) {
-		list.NextCursor = encodeCursor(messageCursor{found[len(found)-1].Sequence})
+	if err != nil || !q.Full(len(found), size) {
+		return &messagesOutput{list}, err
+	}
+	last := messageCursor{found[len(found)-1].Sequence}
+	q.Limit = 1
+	if !last.apply(&q) {
+		return &messagesOutput{list}, nil
+	}
+	more, err := s.engine.Ledger().Messages(ctx, q)
+	if len(more) > 0 {
+		list.NextCursor = encodeCursor(in.list, last)
 	}
 	return &messagesOutput{list}, err
 }
 
 func (s *Server) listClusters(ctx context.Context, in *clusterListInput) (*clusterListOutput, error) {
-	c, err := decodeCursor[clusterCursor](in.Cursor)
+	c, err := decodeCursor[clusterCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.Ledger().Clusters(ctx, in.Namespace, c.After, in.Limit)
-	list := clusterList{Clusters: found}
-	if n := len(found); n > 0 && n == in.Limit {
-		list.NextCursor = encodeCursor(clusterCursor{found[n-1].Cluster})
-	}
-	return &clusterListOutput{list}, err
+	found, err := s.engine.Ledger().Clusters(ctx, in.Namespace, c.After, in.Limit+1)
+	found, next := pageOf(in.Page, found, func(c store.ClusterInfo) clusterCursor { return clusterCursor{c.Cluster} })
+	return &clusterListOutput{clusterList{found, next}}, err
 }
 
 func (s *Server) getCluster(ctx context.Context, in *ClusterKey) (*clusterOutput, error) {

@@ -132,10 +132,7 @@ func (c *Client) ImportMessages(ctx context.Context, namespace, cluster string, 
 // Clusters calls [engine.Ledger.Clusters] on the server.
 func (c *Client) Clusters(ctx context.Context, namespace, after string, limit int) ([]store.ClusterInfo, error) {
 	q := in(namespace)
-	q.Set("limit", strconv.Itoa(limit))
-	if after != "" {
-		q.Set("cursor", encodeCursor(clusterCursor{after}))
-	}
+	setPage(q, clustersPath, limit, clusterCursor{after})
 	var list clusterList
 	err := c.do(ctx, http.MethodGet, clustersPath, q, nil, &list)
 	return list.Clusters, err

@@ -80,15 +80,13 @@ func (c *Client) ListMemories(ctx context.Context, namespace string, f store.Mem
 	set(q, "state", string(f.State))
 	set(q, "order", string(f.Order))
 	setTime(q, "as_of", f.AsOf)
-	if f.After.ID != "" {
-		q.Set("cursor", encodeCursor(memoryCursor{f.After.Now, f.After.Score, f.After.ID, f.Order}))
-	}
+	setPage(q, memoriesPath, f.Limit, memoryCursor(f.After))
 	var page memoryPage
 	if err := c.do(ctx, http.MethodGet, memoriesPath, q, nil, &page); err != nil {
 		return nil, store.MemoryCursor{}, err
 	}
-	next, err := decodeCursor[memoryCursor](page.NextCursor)
-	return page.Memories, store.MemoryCursor{Now: next.Now, Score: next.Score, ID: next.ID}, err
+	next, err := positionIn[memoryCursor](page.NextCursor)
+	return page.Memories, store.MemoryCursor(next), err
 }
 
 // one calls a route of a memory or turn, whose suffix is "" or one of [verbs].
@@ -175,17 +173,12 @@ func (c *Client) Turn(ctx context.Context, namespace, id string, by engine.Viewe
 // Quarantine calls [engine.Memories.Quarantine] on the server.
 func (c *Client) Quarantine(ctx context.Context, namespace string, f store.MemoryFilter, after int64) ([]store.Quarantined, int64, error) {
 	q := scopeOf(namespace, f)
-	if f.Limit != 0 {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
-	if after != 0 {
-		q.Set("cursor", encodeCursor(quarantineCursor{after}))
-	}
+	setPage(q, memoriesPath+":quarantine", f.Limit, quarantineCursor{after})
 	var page quarantinePage
 	if err := c.do(ctx, http.MethodGet, memoriesPath+":quarantine", q, nil, &page); err != nil {
 		return nil, 0, err
 	}
-	next, err := decodeCursor[quarantineCursor](page.NextCursor)
+	next, err := positionIn[quarantineCursor](page.NextCursor)
 	return page.Memories, next.Row, err
 }
 
@@ -223,12 +216,7 @@ func (c *Client) MemoryStats(ctx context.Context, namespace string, f store.Memo
 // MemoryTags calls [engine.Memories.Tags] on the server.
 func (c *Client) MemoryTags(ctx context.Context, namespace string, f store.MemoryFilter, after store.TagCount) ([]store.TagCount, error) {
 	q := narrowing(namespace, f)
-	if after != (store.TagCount{}) {
-		q.Set("cursor", encodeCursor(tagCursor(after)))
-	}
-	if f.Limit != 0 {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
+	setPage(q, memoriesPath+":tags", f.Limit, tagCursor(after))
 	var list tagList
 	err := c.do(ctx, http.MethodGet, memoriesPath+":tags", q, nil, &list)
 	return list.Tags, err

@@ -88,11 +88,10 @@ func parseTime(name, value string) (t time.Time, err error) {
 
 type memoryList struct {
 	MemoryConditions
-	State  string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active"`
-	AsOf   string `query:"as_of" format:"date-time" doc:"memories that were current at that time"`
-	Order  string `query:"order" enum:"score,recent,importance,id" default:"score"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	State string `query:"state" enum:"active,quarantined,superseded,deleted,expired" default:"active"`
+	AsOf  string `query:"as_of" format:"date-time" doc:"memories that were current at that time"`
+	Order string `query:"order" enum:"score,recent,importance,id" default:"score"`
+	Page
 }
 
 func (in *memoryList) filter() (store.MemoryFilter, error) {
@@ -104,11 +103,8 @@ func (in *memoryList) filter() (store.MemoryFilter, error) {
 		return f, err
 	}
 	f.Limit, f.State, f.Order = in.Limit, ragctx.MemoryState(in.State), MemoryOrder(in.Order)
-	c, err := decodeCursor[memoryCursor](in.Cursor)
-	if err == nil && c.ID != "" && c.Order != f.Order {
-		err = ragctx.Invalid("cursor", "belongs to a list in another order; send the order of the first page")
-	}
-	f.After = store.MemoryCursor{Now: c.Now, Score: c.Score, ID: c.ID}
+	c, err := decodeCursor[memoryCursor](in.Cursor, in.list)
+	f.After = store.MemoryCursor(c)
 	return f, err
 }
 
@@ -130,8 +126,7 @@ type quarantineOutput struct{ Body quarantinePage }
 
 type quarantineList struct {
 	MemoryScope
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 // tagList holds tags with their number of memories.
@@ -144,8 +139,7 @@ type tagListOutput struct{ Body tagList }
 
 type tagListInput struct {
 	MemoryConditions
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 type memoryStatsOutput struct{ Body store.MemoryStats }
@@ -188,14 +182,14 @@ func (s *Server) listMemories(ctx context.Context, in *memoryList) (*memoryPageO
 	}
 	page := memoryPage{Memories: found}
 	if next.ID != "" {
-		page.NextCursor = encodeCursor(memoryCursor{next.Now, next.Score, next.ID, f.Order})
+		page.NextCursor = encodeCursor(in.list, memoryCursor(next))
 	}
 	return &memoryPageOutput{page}, nil
 }
 
 // listQuarantined lists quarantined memories in the form of a list of memories.
 func (s *Server) listQuarantined(ctx context.Context, in *memoryList) (*memoryPageOutput, error) {
-	list := &quarantineList{in.MemoryScope, in.Limit, in.Cursor}
+	list := &quarantineList{in.MemoryScope, in.Page}
 	q, err := s.listQuarantine(ctx, list)
 	if err != nil {
 		return nil, err
@@ -213,7 +207,7 @@ func (s *Server) listQuarantine(ctx context.Context, in *quarantineList) (*quara
 		return nil, err
 	}
 	f.Limit = in.Limit
-	c, err := decodeCursor[quarantineCursor](in.Cursor)
+	c, err := decodeCursor[quarantineCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +217,7 @@ func (s *Server) listQuarantine(ctx context.Context, in *quarantineList) (*quara
 	}
 	page := quarantinePage{Memories: found}
 	if next != 0 {
-		page.NextCursor = encodeCursor(quarantineCursor{next})
+		page.NextCursor = encodeCursor(in.list, quarantineCursor{next})
 	}
 	return &quarantineOutput{page}, nil
 }
@@ -233,19 +227,14 @@ func (s *Server) listMemoryTags(ctx context.Context, in *tagListInput) (*tagList
 	if err != nil {
 		return nil, err
 	}
-	after, err := decodeCursor[tagCursor](in.Cursor)
+	after, err := decodeCursor[tagCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
-	f.Limit = in.Limit
-	page := tagList{}
-	if page.Tags, err = s.engine.Memories().Tags(ctx, in.Namespace, f, store.TagCount(after)); err != nil {
-		return nil, err
-	}
-	if n := len(page.Tags); n == in.Limit {
-		page.NextCursor = encodeCursor(tagCursor(page.Tags[n-1]))
-	}
-	return &tagListOutput{page}, nil
+	f.Limit = in.Limit + 1
+	found, err := s.engine.Memories().Tags(ctx, in.Namespace, f, store.TagCount(after))
+	found, next := pageOf(in.Page, found, func(t store.TagCount) tagCursor { return tagCursor(t) })
+	return &tagListOutput{tagList{found, next}}, err
 }
 
 func (s *Server) memoryStats(ctx context.Context, in *MemoryScope) (*memoryStatsOutput, error) {

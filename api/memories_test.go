@@ -126,7 +126,7 @@ func TestMemoryPagesWhileDeleting(t *testing.T) {
 func TestCursorsKeepScores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := memoryCursor{Now: time.Unix(1, 2).UTC(), Score: rapid.Float64Range(-1, 2).Draw(t, "score"), ID: rapid.String().Draw(t, "id")}
-		if got, err := decodeCursor[memoryCursor](encodeCursor(c)); err != nil || got != c {
+		if got, err := decodeCursor[memoryCursor](encodeCursor("list", c), "list"); err != nil || got != c {
 			t.Errorf("%+v came back as %+v, %v", c, got, err)
 		}
 	})

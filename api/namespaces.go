@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -27,8 +26,7 @@ type namespacePage struct {
 }
 
 type namespaceList struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"1000"`
-	Cursor string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 // NamespaceKey is the parameter that names a namespace. It is exported because huma ignores
@@ -107,20 +105,18 @@ func (s *Server) namespaceRoutes() {
 }
 
 func (s *Server) listNamespaces(ctx context.Context, in *namespaceList) (*namespacePageOutput, error) {
-	c, err := decodeCursor[namespaceCursor](in.Cursor)
+	c, err := decodeCursor[namespaceCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.engine.Admin().Namespaces(ctx, c.Name, in.Limit)
+	found, err := s.engine.Admin().Namespaces(ctx, c.Name, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
-	page := namespacePage{Details: found, Namespaces: []string{}}
+	found, next := pageOf(in.Page, found, func(n store.Namespace) namespaceCursor { return namespaceCursor{n.Name} })
+	page := namespacePage{Details: found, Namespaces: []string{}, NextCursor: next}
 	for _, n := range found {
 		page.Namespaces = append(page.Namespaces, n.Name)
-	}
-	if len(found) == in.Limit {
-		page.NextCursor = encodeCursor(namespaceCursor{found[len(found)-1].Name})
 	}
 	return &namespacePageOutput{page}, nil
 }
@@ -146,12 +142,7 @@ func (c *Client) DescribeNamespace(ctx context.Context, name string) (n store.Na
 // ListNamespaces calls [engine.Admin.Namespaces] on the server.
 func (c *Client) ListNamespaces(ctx context.Context, after string, limit int) ([]store.Namespace, error) {
 	q := make(url.Values)
-	if limit != 0 {
-		q.Set("limit", strconv.Itoa(limit))
-	}
-	if after != "" {
-		q.Set("cursor", encodeCursor(namespaceCursor{after}))
-	}
+	setPage(q, namespacesPath, limit, namespaceCursor{after})
 	var page namespacePage
 	err := c.do(ctx, http.MethodGet, namespacesPath, q, nil, &page)
 	return page.Details, err

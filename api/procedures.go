@@ -34,8 +34,7 @@ type procedureList struct {
 	AllUsers bool   `query:"all_users" doc:"procedures of all users"`
 	AgentID  string `query:"agent_id" maxLength:"512" doc:"procedures of this agent and of none; default is all agents"`
 	State    string `query:"state" enum:"draft,published" doc:"only procedures with a draft, or with a canonical version"`
-	Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-	Cursor   string `query:"cursor" doc:"next_cursor of the previous page"`
+	Page
 }
 
 // procedurePage is a page of procedures.
@@ -146,7 +145,7 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 	if in.AllUsers && in.UserID != "" {
 		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
 	}
-	c, err := decodeCursor[procedureCursor](in.Cursor)
+	c, err := decodeCursor[procedureCursor](in.Cursor, in.list)
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +153,13 @@ func (s *Server) listProcedures(ctx context.Context, in *procedureList) (*proced
 		ProcedureOwner: ragctx.ProcedureOwner{
 			UserID:  in.UserID,
 			AgentID: in.AgentID,
-		}, AnyUser: in.AllUsers, State: ragctx.ProcedureState(in.State), Limit: in.Limit,
+		}, AnyUser: in.AllUsers, State: ragctx.ProcedureState(in.State), Limit: in.Limit + 1,
 		After: ragctx.ProcedureEntry{Name: c.Name, ProcedureOwner: ragctx.ProcedureOwner{UserID: c.User, AgentID: c.Agent}},
 	})
-	page := procedurePage{Procedures: found}
-	if in.Limit > 0 && len(found) == in.Limit {
-		last := found[len(found)-1]
-		page.NextCursor = encodeCursor(procedureCursor{last.Name, last.UserID, last.AgentID})
-	}
-	return &procedurePageOutput{page}, err
+	found, next := pageOf(in.Page, found, func(p ragctx.ProcedureEntry) procedureCursor {
+		return procedureCursor{p.Name, p.UserID, p.AgentID}
+	})
+	return &procedurePageOutput{procedurePage{found, next}}, err
 }
 
 func (s *Server) getProcedure(ctx context.Context, in *ProcedureKey) (*procedureOutput, error) {

@@ -21,12 +21,7 @@ func (c *Client) ListProcedures(ctx context.Context, namespace string, f store.P
 	if f.AnyUser {
 		q.Set("all_users", "true")
 	}
-	if f.Limit != 0 {
-		q.Set("limit", strconv.Itoa(f.Limit))
-	}
-	if f.After.Name != "" {
-		q.Set("cursor", encodeCursor(procedureCursor{f.After.Name, f.After.UserID, f.After.AgentID}))
-	}
+	setPage(q, proceduresPath, f.Limit, procedureCursor{f.After.Name, f.After.UserID, f.After.AgentID})
 	var page procedurePage
 	err := c.do(ctx, http.MethodGet, proceduresPath, q, nil, &page)
 	return page.Procedures, err

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
-	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/stage"
 	"github.com/ragctx/ragctx/session/view"
@@ -77,8 +76,13 @@ type SessionEntry struct {
 
 // SessionPage is a page of sessions.
 type SessionPage struct {
-	Sessions   []SessionEntry `json:"sessions" nullable:"false" doc:"most recently changed first"`
+	Sessions   []SessionEntry `json:"sessions" nullable:"false" doc:"newest first, by creation"`
 	NextCursor string         `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
+}
+
+// sessionCursor is the position before a session, in order of creation.
+type sessionCursor struct {
+	Before int64 `json:"before"`
 }
 
 // ForkRequest copies a branch of a session into a new one.
@@ -102,8 +106,7 @@ type (
 		Scoped
 		UserID   string `query:"user_id" maxLength:"512" doc:"owner of the sessions; default is none"`
 		AllUsers bool   `query:"all_users" doc:"sessions of all users (admins only)"`
-		Limit    int    `query:"limit" minimum:"1" maximum:"1000" default:"100"`
-		Cursor   string `query:"cursor" doc:"next_cursor of the previous page"`
+		Page
 	}
 	sessionPatchInput struct {
 		SessionKey
@@ -170,8 +173,8 @@ func (s *Server) sessionRoutes() {
 	create.DefaultStatus = http.StatusCreated
 	register(s, create, s.createSession)
 	register(s, sessionOp("list-sessions", http.MethodGet, sessionsRoot, "List sessions", "Lists the stored "+
-		"sessions of a user, or those without an owner. A conversation known only from turns is not a stored "+
-		"session."), s.listSessions)
+		"sessions of a user, or those without an owner, newest first. A change does not move a session. A "+
+		"conversation known only from turns is not a stored session."), s.listSessions)
 	register(s, sessionOp("get-session", http.MethodGet, sessionPath, "Get a session", "Returns "+
 		"sections, branches, compactions and observations, without messages."),
 		func(ctx context.Context, in *SessionKey) (*sessionOutput, error) {
@@ -295,14 +298,11 @@ func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPag
 	if in.AllUsers && in.UserID != "" {
 		return nil, ragctx.Invalid("all_users", "contradicts user_id; send one of them")
 	}
-	f := engine.SessionFilter{UserID: in.UserID, AnyUser: in.AllUsers, Limit: in.Limit}
-	if in.Cursor != "" {
-		after, err := decodeCursor[store.SessionCursor](in.Cursor)
-		if err != nil {
-			return nil, err
-		}
-		f.After = &after
+	c, err := decodeCursor[sessionCursor](in.Cursor, in.list)
+	if err != nil {
+		return nil, err
 	}
+	f := engine.SessionFilter{UserID: in.UserID, AnyUser: in.AllUsers, Before: c.Before, Limit: in.Limit}
 	found, next, err := s.engine.Sessions().List(ctx, in.Namespace, f)
 	page := SessionPage{Sessions: make([]SessionEntry, len(found))}
 	for i, d := range found {
@@ -312,8 +312,8 @@ func (s *Server) listSessions(ctx context.Context, in *sessionList) (*sessionPag
 			one.Messages, one.Bytes, one.Layer, one.Parameters,
 		}
 	}
-	if next != nil {
-		page.NextCursor = encodeCursor(*next)
+	if next != 0 {
+		page.NextCursor = encodeCursor(in.list, sessionCursor{next})
 	}
 	return &sessionPageOutput{page}, err
 }

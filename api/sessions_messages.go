@@ -141,8 +141,7 @@ type (
 		SessionKey
 		Section string `query:"section" maxLength:"512" doc:"only this section, on all branches; default is the branch up to leaf"`
 		Leaf    string `query:"leaf" maxLength:"512" doc:"last message of another branch"`
-		Cursor  string `query:"cursor" doc:"next_cursor of the previous page; it names the branch, so leaf may be left out"`
-		Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"maximum number of messages, counted from the newest"`
+		Page
 	}
 	sessionMessagesOutput struct{ Body SessionMessages }
 	sessionMessageOutput  struct{ Body SessionMessage }
@@ -186,7 +185,8 @@ func (s *Server) sessionMessageRoutes() {
 	register(s, sessionOp("list-session-messages", http.MethodGet, verbPath(sessionsRoot, "messages"), "List the "+
 		"messages of a session",
 		"Lists the newest messages of the current branch or of a section in their original form, without "+
-			"compactions. For the view of a model, see compile."), s.sessionMessages)
+			"compactions. The next pages have earlier ones; a cursor names the branch, so leaf may be left out. For "+
+			"the view of a model, see compile."), s.sessionMessages)
 	register(s, sessionOp("get-session-message", http.MethodGet, memberPath("message"), "Get a message of a session",
 		"Returns a message with its section and its label."), s.sessionMessage)
 	register(s, sessionOp("label-session-message", http.MethodPut, memberPath("label"), "Label a message",
@@ -329,7 +329,7 @@ func (s *Server) sessionMessages(ctx context.Context, in *sessionMessagesInput) 
 		out.Messages[i] = SessionMessage{e.Message, e.Section, a.Labels[e.Message.ID]}
 	}
 	if more {
-		out.NextCursor = encodeCursor(sessionMessageCursor{page[0].Message.ID})
+		out.NextCursor = encodeCursor(in.list, sessionMessageCursor{page[0].Message.ID})
 	}
 	return &sessionMessagesOutput{out}, nil
 }
@@ -337,7 +337,7 @@ func (s *Server) sessionMessages(ctx context.Context, in *sessionMessagesInput) 
 // selectEntries returns the selected messages; a page is the end of them.
 func (s *Server) selectEntries(ctx context.Context, in *sessionMessagesInput) ([]session.Entry, error) {
 	k := in.kept()
-	c, err := decodeCursor[sessionMessageCursor](in.Cursor)
+	c, err := decodeCursor[sessionMessageCursor](in.Cursor, in.list)
 	switch {
 	case err != nil:
 		return nil, err

@@ -168,7 +168,9 @@ func TestSessions(t *testing.T) {
 			if id == "" {
 				return ""
 			}
-			return encodeCursor(sessionMessageCursor{id})
+			q := ofKept(k)
+			set(q, "section", tc.section)
+			return encodeCursor(listIdentity(keptAt(k)+"/messages", q), sessionMessageCursor{id})
 		}
 		page, err := c.SessionMessages(ctx, k, tc.section, tc.leaf, cursor(tc.before), tc.limit)
 		var texts []string
@@ -478,8 +480,9 @@ func TestSessionFaults(t *testing.T) {
 		{"POST", at + "/messages", one + `,"section":"notes","step":{"step_id":"1"}}`, 422, "body.section"},
 		{"POST", "/v1/sessions/none/messages", one + `}`, 404, "path.id"},
 		{"GET", at + "/messages?leaf=none", "", 404, "query.leaf"},
-		{"GET", at + "/messages?cursor=" + encodeCursor(sessionMessageCursor{"none"}), "", 404, "query.cursor"},
-		{"GET", at + "/messages?section=messages&cursor=" + encodeCursor(sessionMessageCursor{"none"}), "", 422, "query.cursor"},
+		{"GET", at + "/messages?cursor=" + encodeCursor(listIdentity(at+"/messages", nil), sessionMessageCursor{"none"}), "", 404, "query.cursor"},
+		{"GET", at + "/messages?section=messages&cursor=" +
+			encodeCursor(listIdentity(at+"/messages", url.Values{"section": {"messages"}}), sessionMessageCursor{"none"}), "", 422, "query.cursor"},
 		{"GET", at + "/messages?section=messages&leaf=x", "", 422, "query.leaf"},
 		{"GET", at + "/messages/none", "", 404, "path.message_id"},
 		{"GET", at + "/messages/%00", "", 422, "path.message_id"},

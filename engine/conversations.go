@@ -40,17 +40,17 @@ type SessionFilter struct {
 	// sessions of all users and needs the role admin.
 	UserID  string
 	AnyUser bool
-	// After is the cursor of the previous page; nil starts at the beginning. Limit is at most
+	// Before is the cursor of the previous page; 0 starts at the beginning. Limit is at most
 	// 1,000; 0 is 50.
-	After *store.SessionCursor
-	Limit int
+	Before int64
+	Limit  int
 }
 
-// List returns a page of a namespace's stored conversations, most recently changed first,
-// and the cursor of the next page (nil at the end). Their sections are not counted.
+// List returns a page of a namespace's stored conversations, newest first by creation, and the
+// cursor of the next page (0 at the end). Their sections are not counted.
 func (e Sessions) List(
 	ctx context.Context, namespace string, f SessionFilter,
-) ([]view.Summary, *store.SessionCursor, error) {
+) ([]view.Summary, int64, error) {
 	by, err := canRead(ctx, Viewer{f.UserID, f.AnyUser})
 	if err == nil && by.Anyone {
 		err = access.From(ctx).RequireAllUsers()
@@ -62,10 +62,10 @@ func (e Sessions) List(
 		err = ragctx.Invalid("limit", "is %d; use 1 to 1000", f.Limit)
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, err
 	}
 	list, next, err := e.storedSessions().List(ctx, namespaceName(namespace), store.SessionFilter{
-		User: by.User, AnyUser: by.Anyone, After: f.After, Limit: cmp.Or(f.Limit, 50),
+		User: by.User, AnyUser: by.Anyone, Before: f.Before, Limit: cmp.Or(f.Limit, 50),
 	})
 	out := make([]view.Summary, len(list))
 	for i, one := range list {

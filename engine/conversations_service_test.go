@@ -76,7 +76,7 @@ func TestConversationWall(t *testing.T) {
 		for _, one := range list {
 			users = append(users, one.Key.User)
 		}
-		if strings.Join(users, ",") != c.want || !errors.Is(err, c.err) || next != nil {
+		if strings.Join(users, ",") != c.want || !errors.Is(err, c.err) || next != 0 {
 			t.Errorf("%s: %v, %v", name, users, err)
 		}
 	}

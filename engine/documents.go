@@ -120,6 +120,8 @@ func (e Documents) Chunks(ctx context.Context, namespace, id string, version int
 const (
 	DefaultPage = 100
 	MaxPage     = 1000
+	// mostListed is one more than a page, so that a caller can see whether another page follows.
+	mostListed = MaxPage + 1
 )
 
 // pageLimit fills in the default page length and validates it.
@@ -127,8 +129,8 @@ func pageLimit(limit *int) error {
 	if *limit == 0 {
 		*limit = DefaultPage
 	}
-	if *limit < 1 || *limit > MaxPage {
-		return ragctx.Invalid("limit", "is %d; use 1 to %d", *limit, MaxPage)
+	if *limit < 1 || *limit > mostListed {
+		return ragctx.Invalid("limit", "is %d; use 1 to %d", *limit, mostListed)
 	}
 	return nil
 }

@@ -241,13 +241,16 @@ func (e Memories) List(
 	if err != nil {
 		return nil, store.MemoryCursor{}, err
 	}
+	page := f.Limit
+	f.Limit++
 	found, err := e.store.ListMemories(ctx, ns, f)
 	if err != nil {
 		return found, store.MemoryCursor{}, err
 	}
 	var next store.MemoryCursor
-	if len(found) >= f.Limit {
-		next = f.CursorAfter(found[len(found)-1])
+	if len(found) > page {
+		found = found[:page]
+		next = f.CursorAfter(found[page-1])
 	}
 	for i := range found { // after the cursor, which needs the exact score
 		found[i].Score = ragctx.Rounded(found[i].Score)

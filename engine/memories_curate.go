@@ -86,11 +86,13 @@ func (e Memories) Quarantine(
 	if err != nil {
 		return nil, 0, err
 	}
+	page := f.Limit
+	f.Limit++
 	list, err := e.store.Quarantine(ctx, ns, f, after)
-	if err != nil || len(list) < f.Limit {
+	if err != nil || len(list) <= page {
 		return list, 0, err
 	}
-	return list, list[len(list)-1].Row, nil
+	return list[:page], list[page-1].Row, nil
 }
 
 // Release takes a memory out of quarantine, so that queries find it.

@@ -124,7 +124,7 @@ func newSessionsList(env lookupEnv) *cobra.Command {
 	return cmd
 }
 
-// sessionsOf returns the most recently changed sessions.
+// sessionsOf returns the newest sessions.
 func sessionsOf(ctx context.Context, c *api.Client, namespace, user string, most int) ([]api.SessionEntry, error) {
 	all, cursor := []api.SessionEntry{}, ""
 	for {

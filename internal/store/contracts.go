@@ -554,9 +554,9 @@ type Clusters interface {
 type Sessions interface {
 	session.Storage
 
-	// List returns sessions of a namespace, most recently changed first, and the cursor of the next page,
-	// nil at the end. A session changed between two pages may appear twice.
-	List(ctx context.Context, namespace string, f SessionFilter) (list []ListedSession, next *SessionCursor, err error)
+	// List returns sessions of a namespace, newest first by creation, and the cursor of the next page, 0
+	// at the end. A change does not move a session in the list.
+	List(ctx context.Context, namespace string, f SessionFilter) (list []ListedSession, next int64, err error)
 }
 
 // Parts are the stores of conversations and of the ledger in the same database.

@@ -24,15 +24,9 @@ type SessionFilter struct {
 	// User is the owner; "" selects shared sessions. AnyUser selects the sessions of all users.
 	User    string
 	AnyUser bool
-	// After is the cursor of the previous page; nil starts at the beginning. Limit is at least 1.
-	After *SessionCursor
-	Limit int
-}
-
-// SessionCursor is a cursor in a list of sessions.
-type SessionCursor struct {
-	Updated int64 `json:"u"` // nanoseconds since 1970
-	Session int64 `json:"s"`
+	// Before is the cursor of the previous page; 0 starts at the beginning. Limit is at least 1.
+	Before int64
+	Limit  int
 }
 
 // ListedSession is a session in a list, without the counts of its sections, branches, labels and

@@ -167,15 +167,15 @@ func TestIndexesAreUsed(t *testing.T) {
 		},
 		{
 			"the newest sessions of a user", func() (string, []any) {
-				return sessionsQuery(store.SessionFilter{User: "ada", After: &store.SessionCursor{Updated: 1, Session: 1}, Limit: 9}, 1)
+				return sessionsQuery(store.SessionFilter{User: "ada", Before: 1, Limit: 9}, 1)
 			},
-			[]string{"sessions_user (namespace=? AND user=? AND updated<?)"},
+			[]string{"sessions_user (namespace=? AND user=? AND rowid<?)"},
 		},
 		{
 			"the newest sessions", func() (string, []any) {
-				return sessionsQuery(store.SessionFilter{AnyUser: true, After: &store.SessionCursor{Updated: 1, Session: 1}, Limit: 9}, 1)
+				return sessionsQuery(store.SessionFilter{AnyUser: true, Before: 1, Limit: 9}, 1)
 			},
-			[]string{"sessions_recent (namespace=? AND updated<?)"},
+			[]string{"sessions_namespace (namespace=? AND rowid<?)"},
 		},
 		{
 			"the leaves of a session", func() (string, []any) { return sessionLeaves, []any{1} },

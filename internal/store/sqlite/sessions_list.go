@@ -16,21 +16,20 @@ func sessionsQuery(f store.SessionFilter, ns int64) (string, []any) {
 	if !f.AnyUser {
 		c.and(`user = ?`, f.User)
 	}
-	if f.After != nil {
-		c.and(`(updated, id) < (?, ?)`, f.After.Updated, f.After.Session)
+	if f.Before != 0 {
+		c.and(`id < ?`, f.Before)
 	}
 	return `SELECT id, name, user, created, updated, version, salt, leaf, messages, bytes, parameters FROM sessions
-		WHERE erased = 0 AND ` + c.sql + ` ORDER BY updated DESC, id DESC LIMIT ?`, append(c.args, f.Limit)
+		WHERE erased = 0 AND ` + c.sql + ` ORDER BY id DESC LIMIT ?`, append(c.args, f.Limit)
 }
 
-// List returns sessions of a namespace, most recently changed first, and the cursor of the next
-// page; nil at the end. A session changed between two pages may appear twice.
+// List implements [store.Sessions].
 func (s *Sessions) List(ctx context.Context, namespace string, f store.SessionFilter) (list []store.ListedSession,
-	next *store.SessionCursor, err error,
+	next int64, err error,
 ) {
 	ns, err := s.store.Namespace(ctx, namespace, false)
 	if errors.Is(err, ragctx.ErrNotFound) {
-		return nil, nil, nil
+		return nil, 0, nil
 	}
 	if err == nil {
 		limit := f.Limit
@@ -49,8 +48,7 @@ func (s *Sessions) List(ctx context.Context, namespace string, f store.SessionFi
 		})
 		if err == nil && len(list) > limit {
 			list = list[:limit]
-			last := list[limit-1]
-			next = &store.SessionCursor{Updated: last.UpdatedAt.UnixNano(), Session: last.Version.Session}
+			next = list[limit-1].Version.Session
 		}
 	}
 	return list, next, failedIf("list sessions", err)

@@ -529,7 +529,7 @@ func TestFullSession(t *testing.T) {
 	}
 }
 
-// TestListSessions: those that were changed last come first, page by page, within the walls.
+// TestListSessions: the newest come first, page by page, within the walls; a change moves none.
 func TestListSessions(t *testing.T) {
 	f := fresh(t)
 	s := f.Sessions(session.Options{})
@@ -547,7 +547,7 @@ func TestListSessions(t *testing.T) {
 		user   string
 		anyone bool
 		want   []string
-	}{{"ada", false, []string{"s0", "s4"}}, {"", false, []string{"s3"}}, {"", true, []string{"s0", "s4", "s3", "s1"}}, {"zoe", false, nil}} {
+	}{{"ada", false, []string{"s4", "s0"}}, {"", false, []string{"s3"}}, {"", true, []string{"s4", "s3", "s1", "s0"}}, {"zoe", false, nil}} {
 		var got []string
 		filter := store.SessionFilter{User: c.user, AnyUser: c.anyone, Limit: 1}
 		for {
@@ -561,7 +561,7 @@ func TestListSessions(t *testing.T) {
 					t.Errorf("%+v", one)
 				}
 			}
-			if filter.After = next; next == nil {
+			if filter.Before = next; next == 0 {
 				break
 			}
 		}
