@@ -4,6 +4,7 @@
 #   ./check.sh         go.mod, build, lint (vet too), tests with the race detector, the long
 #                      random tests, short fuzzing, dead code
 #   ./check.sh quick   go.mod, build, vet and plain tests
+#   ./check.sh console the console in a browser
 #
 # FUZZTIME (default 2s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
 # points the tests that need evaluation data to it; without it they skip.
@@ -26,6 +27,12 @@ go mod tidy -diff
 step build
 go build ./...
 go build -o "$scratch/ragctx" ./cmd/ragctx
+
+if [ "${1:-}" = console ]; then
+  step 'the console in a browser'
+  tools/console/run.sh
+  exit 0
+fi
 
 if [ "${1:-}" = quick ]; then
   step vet
@@ -88,6 +95,10 @@ step "the vendors' own types"
 # Random calls, checked by the clients of openai, anthropic and google-genai, which pip installs
 # once; without them the step says why it is skipped.
 tools/vendors/run.sh
+
+step 'the console in a browser'
+# Chromium uses each page; without Chromium or Node the step says why it is skipped.
+tools/console/run.sh
 
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets

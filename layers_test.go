@@ -17,7 +17,7 @@ const module = "github.com/ragctx/ragctx"
 // packages listed before its own line.
 var layers = []string{
 	// leaves: they know nothing of each other
-	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf",
+	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf web/html",
 	". internal/atomicfile/faultfs",
 	"internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
 	"index/vector/kernel index/keyword/internal/blockmax session/wire session/wire/pairing",
@@ -36,6 +36,7 @@ var layers = []string{
 	"engine",
 	"api/reference bench",
 	"api api/mcp bench/eval examples/agent examples/crm examples/docsfolder",
+	"web",
 	"cmd/ragctx",
 }
 

@@ -18,7 +18,7 @@ import (
 func NewInside(eng *engine.Engine, o Options) *Client {
 	o = Options{Version: o.Version, Log: o.Log, MaxBodyBytes: unlimited, BodyMemory: unlimited}
 	server := sync.OnceValue(func() *Server { return New(eng, o) }) // takes 20 ms, and some commands call nothing
-	return newClient("http://127.0.0.1", inside{server})
+	return newClient("http://127.0.0.1", inside{server: server, trusted: true})
 }
 
 // unlimited is a number of bytes that no body reaches. Multiplied by a factor for memory it still
@@ -54,13 +54,20 @@ func causeOf(resp *http.Response) error {
 	return nil
 }
 
-// inside is a transport that calls a server in this process.
-type inside struct{ server func() *Server }
+// inside is a transport that calls a server in this process. Trusted requests are this process's own: they
+// need no key.
+type inside struct {
+	server  func() *Server
+	trusted bool
+}
 
 // RoundTrip implements [http.RoundTripper]. The handler runs while the answer's body is read, and
 // its context ends when the body is closed.
 func (i inside) RoundTrip(sent *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancel(context.WithValue(sent.Context(), insideKey{}, new(insideCall)))
+	ctx, cancel := context.WithCancel(sent.Context())
+	if i.trusted {
+		ctx = context.WithValue(ctx, insideKey{}, new(insideCall))
+	}
 	r := sent.Clone(ctx)
 	r.RequestURI, r.Host, r.RemoteAddr = r.URL.RequestURI(), r.URL.Host, "127.0.0.1:0"
 	if r.Body == nil {

@@ -118,6 +118,7 @@ func (s *Server) routes() {
 		return b
 	})
 	s.mountMCP()
+	s.mountConsole()
 	s.echo.GET("/openapi.json", func(c echo.Context) error {
 		var err error
 		s.conditional(c, nil, func() { err = c.Blob(http.StatusOK, "application/openapi+json", s.spec()) })

@@ -83,6 +83,9 @@ type Options struct {
 	// MCP answers at /mcp, after the same checks as other requests; nil disables it. It serves the
 	// Model Context Protocol over streamable HTTP, which OpenAPI cannot describe.
 	MCP http.Handler
+	// Console returns the handler of the console, which answers at /console; nil disables it. The handler
+	// reaches the server through clients with the keys of its visitors.
+	Console func(client func(key string) *Client) http.Handler
 	// Version is the program's version, for the OpenAPI document.
 	Version string
 

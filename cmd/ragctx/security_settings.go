@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"os"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx/api"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/web"
 )
 
 // apiKey is the environment variable with the client's API key, without its prefix.
@@ -25,6 +27,7 @@ const apiKey = "key"
 func securitySettings() []option {
 	flag := checkOneOf("true", "false")
 	return []option{
+		{"console", "serves pages for people at /console", fixed("true"), flag},
 		{"require_keys", "requires API keys even while none exist", fixed("false"), flag},
 		{"tls_cert", "file with the certificate, in PEM", fixed(""), nil},
 		{"tls_key", "file with the private key of the certificate", fixed(""), nil},
@@ -81,6 +84,16 @@ func (s *settings) secure(o *api.Options) {
 	o.RequireKeys, o.InsecureHTTP = s.k.String("require_keys") == "true", s.k.String("insecure_http") == "true"
 	o.AllowHosts, o.AllowOrigins = commaList(s.k.String("allow_server_hosts")), commaList(s.k.String("allow_origins"))
 	o.Limits = api.Limits{Rate: number("rate_limit"), Concurrent: int(number("concurrency_limit"))}
+}
+
+// withConsole serves the console, unless a setting switches it off.
+func (s *settings) withConsole(o *api.Options) {
+	if s.k.String("console") != "true" {
+		return
+	}
+	o.Console = func(client func(key string) *api.Client) http.Handler {
+		return web.New(client, web.Options{Log: o.Log})
+	}
 }
 
 // answerCache returns [engine.Options].AnswerCache, in bytes.

@@ -118,6 +118,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	defer back()
 	o := api.Options{Log: eng.Logger(), Version: buildVersion(), BodyMemory: bodyMemory(memory), Large: large}
 	s.secure(&o)
+	s.withConsole(&o)
 	o.RequireKeys = o.RequireKeys || first.text != "" // which is created once the address is found to be safe
 	cert, err := s.certificate(log)
 	if err != nil {
@@ -226,6 +227,9 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	fmt.Fprintf(w, "ragctx serves %s://%s (stop with Ctrl-C)\n", scheme, addr)
 	fmt.Fprintf(w, "data directory: %s, vector graph: %s\n", s.Data, s.VectorGraph)
 	fmt.Fprintf(w, "agents: %s://%s/mcp\n", scheme, addr)
+	if s.k.String("console") == "true" {
+		fmt.Fprintf(w, "console: %s://%s/console\n", scheme, addr)
+	}
 	fmt.Fprintln(w, s.askedFor(eng.Keys().Needed()))
 	if s.k.String("offline") == "true" {
 		fmt.Fprintln(w, "offline: nothing but this machine is connected to")

@@ -1,0 +1,83 @@
+// The frame of all pages: sign-in, navigation, colours, errors, and a server that goes away.
+import assert from "node:assert/strict";
+import { accessible, fits } from "../harness.mjs";
+
+export async function firstPage(t) {
+  const s = await t.serve();
+  const page = await t.open(s, "/");
+  assert.equal(new URL(page.url()).pathname, "/console/playground");
+  await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "main");
+  await accessible(page);
+  await fits(page);
+  const plain = await fetch(s.url + "/");
+  assert.equal(plain.status, 404, "programs get the answer that they got before");
+}
+
+export async function switchedOff(t) {
+  const s = await t.serve({ args: ["--console=false"] });
+  for (const path of ["/", "/console", "/console/playground"]) {
+    assert.equal((await fetch(s.url + path, { headers: { Accept: "text/html" } })).status, 404, path);
+  }
+}
+
+export async function colours(t) {
+  const s = await t.serve();
+  const page = await t.open(s, "/console", { dark: true });
+  const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const dark = await ground();
+  await page.getByRole("button", { name: "Light or dark" }).click();
+  const light = await ground();
+  assert.notEqual(dark, light);
+  await page.reload();
+  assert.equal(await ground(), light, "the choice outlives a reload");
+}
+
+export async function signIn(t) {
+  const s = await t.serve({ keys: true });
+  t.expect(/401/);
+  const page = await t.open(s, "/console/playground?q=pager");
+  await accessible(page);
+  await fits(page);
+  await page.getByLabel("API key").fill("rgx_00000000_wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").getByText("does not know this key").waitFor();
+  await accessible(page);
+  await page.getByLabel("API key").fill(s.key);
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/console/playground?q=pager");
+  const [cookie] = (await t.context.cookies()).filter((c) => c.name.startsWith("ragctx-console"));
+  assert.ok(cookie.httpOnly && cookie.sameSite === "Strict" && cookie.path === "/console", JSON.stringify(cookie));
+  assert.ok(!cookie.value.includes(s.key), "the browser has the key");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("API key").waitFor();
+  await page.goBack();
+  await page.reload();
+  await page.getByLabel("API key").waitFor();
+}
+
+// The server is started again, so the session is gone.
+export async function endedSession(t) {
+  const s = await t.serve({ keys: true });
+  const page = await t.open(s, "/console");
+  await page.getByLabel("API key").fill(s.key);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Playground" }).waitFor();
+  await s.stop();
+  await s.start();
+  await page.reload();
+  await page.getByText("Your session has ended").waitFor();
+  await page.getByLabel("API key").fill(s.key);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Playground" }).waitFor();
+}
+
+export async function noSuchPage(t) {
+  const s = await t.serve();
+  t.expect(/404/);
+  const page = await t.open(s, "/console/nothing");
+  await page.getByRole("alert").getByText("no page at this address").waitFor();
+}

@@ -1,0 +1,60 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/web/html"
+)
+
+// maxKeyBytes bounds the key of the sign-in form.
+const maxKeyBytes = 512
+
+func showSignIn(v *visit) (html.Part, error) { return v.signInForm(v.param("next"), ""), nil }
+
+// signInForm asks for a key.
+func (v *visit) signInForm(next, fault string) html.Part {
+	v.title = "Sign in"
+	note := "This server requires an API key. The console has the rights of the key that you sign in with."
+	if fault == "" && v.r.URL.Query().Get("ended") == "true" {
+		note = "Your session has ended. Sign in again to go on where you were."
+	}
+	return html.E("div.sign-in", html.E("h1", html.Text("ragctx")), html.E("p", html.Text(note)),
+		html.If(fault != "", html.E("p.fault#fault", html.A("role", "alert"), html.Text(fault))),
+		html.E("form", html.A("method", "post"), html.A("action", root+"/sign-in"), v.tokenField(),
+			html.E("input", html.A("type", "hidden"), html.A("name", "next"), html.A("value", next)),
+			html.E("label", html.E("span", html.Text("API key")), html.E("input", html.A("type", "password"), html.A("name", "key"),
+				html.Flag("required", true), html.Flag("autofocus", true), html.A("autocomplete", "current-password"),
+				html.Int("maxlength", maxKeyBytes), html.If(fault != "", html.A("aria-describedby", "fault")))),
+			html.E("button.main", html.Text("Sign in"))),
+		html.E("p.quiet", html.Text("Keys are made with "), html.E("code", html.Text("ragctx keys create")), html.Text(".")))
+}
+
+// signIn starts a session for a key that the server accepts.
+func signIn(v *visit) (html.Part, error) {
+	key, next := strings.TrimSpace(v.r.PostFormValue("key")), v.r.PostFormValue("next")
+	_, err := call[struct{}](v.r.Context(), v.Console.client(key), http.MethodGet, "/v1/namespaces", nil, nil)
+	switch {
+	case errors.Is(err, ragctx.ErrUnauthenticated), len(key) > maxKeyBytes, key == "":
+		v.status = http.StatusUnauthorized
+		return v.signInForm(next, "The server does not know this key, or it was revoked or has expired."), nil
+	case err != nil:
+		return nil, err
+	}
+	v.sessions.end(v.cookie)
+	giveCookie(v.w, v.r, v.sessions.start(key))
+	if !strings.HasPrefix(next, root+"/") || strings.HasPrefix(next, root+"/sign-") || strings.ContainsAny(next, "\\\r\n") {
+		next = root
+	}
+	http.Redirect(v.w, v.r, next, http.StatusSeeOther)
+	return nil, nil
+}
+
+func signOut(v *visit) (html.Part, error) {
+	v.sessions.end(v.cookie)
+	giveCookie(v.w, v.r, v.sessions.token())
+	http.Redirect(v.w, v.r, root, http.StatusSeeOther)
+	return nil, nil
+}

@@ -1,0 +1,300 @@
+package web_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/web"
+)
+
+// fixture is a server with the console, and a browser without scripts.
+type fixture struct {
+	t      testing.TB
+	eng    *engine.Engine
+	url    string
+	client *http.Client
+	now    time.Time
+}
+
+func start(t testing.TB, o api.Options) *fixture {
+	t.Helper()
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{t: t, eng: eng, now: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)}
+	o.Console = func(client func(string) *api.Client) http.Handler {
+		return web.New(client, web.Options{Now: func() time.Time { return f.now }})
+	}
+	server := httptest.NewServer(api.New(eng, o))
+	jar, _ := cookiejar.New(nil)
+	f.url, f.client = server.URL, &http.Client{
+		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	t.Cleanup(func() {
+		server.Close()
+		if err := eng.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (f *fixture) do(r *http.Request) answer {
+	f.t.Helper()
+	resp, err := f.client.Do(r)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, string(b)}
+}
+
+// get requests a page with headers in pairs of name and value.
+func (f *fixture) get(path string, headers ...string) answer {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodGet, f.url+path, http.NoBody)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return f.do(r)
+}
+
+var tokenIn = regexp.MustCompile(`name="csrf" value="([^"]+)"|X-CSRF-Token&#34;: &#34;([^&]+)&#34;`)
+
+// token returns the token of a page.
+func (f *fixture) token(page string) string {
+	f.t.Helper()
+	found := tokenIn.FindStringSubmatch(page)
+	if found == nil {
+		f.t.Fatalf("no token in %s", page)
+	}
+	return found[1] + found[2]
+}
+
+// post sends a form, with headers in pairs of name and value.
+func (f *fixture) post(path string, form url.Values, headers ...string) answer {
+	f.t.Helper()
+	r, err := http.NewRequestWithContext(f.t.Context(), http.MethodPost, f.url+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return f.do(r)
+}
+
+// key creates a key with a role for namespaces.
+func (f *fixture) key(role access.Role, namespaces ...string) string {
+	f.t.Helper()
+	k, err := f.eng.Keys().Create(f.t.Context(), access.Key{Name: "k", Role: role, Namespaces: namespaces})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return k.Text
+}
+
+// signIn signs in with a key.
+func (f *fixture) signIn(key string) {
+	f.t.Helper()
+	page := f.get("/console/sign-in")
+	a := f.post("/console/sign-in", url.Values{"csrf": {f.token(page.body)}, "key": {key}})
+	if a.status != http.StatusSeeOther {
+		f.t.Fatalf("sign-in: %d %s", a.status, a.body)
+	}
+}
+
+func TestBrowsersAreLedToTheConsole(t *testing.T) {
+	f := start(t, api.Options{RequireKeys: true})
+	if a := f.get("/", "Accept", "text/html,*/*"); a.status != 303 || a.header.Get("Location") != "/console" {
+		t.Errorf("a browser: %d %v", a.status, a.header)
+	}
+	if a := f.get("/", "Accept", "*/*"); a.status != 401 {
+		t.Errorf("a program: %d", a.status)
+	}
+	if a := f.get("/console"); a.status != 303 || !strings.HasSuffix(a.header.Get("Location"), "/playground") {
+		t.Errorf("/console: %d %v", a.status, a.header)
+	}
+}
+
+func TestSessions(t *testing.T) {
+	f := start(t, api.Options{})
+	f.key(access.Admin)
+	reader := f.key(access.Read, "team")
+	a := f.get("/console/playground?q=x")
+	if a.status != 303 || a.header.Get("Location") != "/console/sign-in?next=%2Fconsole%2Fplayground%3Fq%3Dx" {
+		t.Fatalf("without a session: %d %v", a.status, a.header)
+	}
+	if a := f.get("/console/playground", "HX-Request", "true"); a.status != 303 && a.header.Get("HX-Redirect") == "" && a.status != 200 {
+		t.Errorf("a part of a page: %d %v", a.status, a.header)
+	}
+	for _, wrong := range []string{"", "x", "rgx_00000000_x", strings.Repeat("x", 4000), reader + "x"} {
+		page := f.get("/console/sign-in")
+		if a := f.post("/console/sign-in", url.Values{"csrf": {f.token(page.body)}, "key": {wrong}}); a.status != 401 {
+			t.Errorf("signed in with %.20q: %d", wrong, a.status)
+		}
+	}
+	for next, want := range map[string]string{
+		"/console/playground?q=x": "/console/playground?q=x", "https://evil.example/": "/console", "//evil.example": "/console",
+		"/v1/status": "/console", "/console/\\evil": "/console", "/console/sign-out": "/console",
+	} {
+		page := f.get("/console/sign-in")
+		a := f.post("/console/sign-in", url.Values{"csrf": {f.token(page.body)}, "key": {reader}, "next": {next}})
+		if a.status != 303 || a.header.Get("Location") != want {
+			t.Errorf("after sign-in to %q: %d %q, want %q", next, a.status, a.header.Get("Location"), want)
+		}
+		if cookie := a.header.Get("Set-Cookie"); strings.Contains(cookie, reader) ||
+			!strings.Contains(cookie, "HttpOnly; SameSite=Strict") || !strings.Contains(cookie, "Path=/console") {
+			t.Errorf("cookie %q", cookie)
+		}
+	}
+	if a := f.get("/console/playground"); a.status != 200 || !strings.Contains(a.body, "Sign out") {
+		t.Errorf("signed in: %d %s", a.status, a.body)
+	}
+	if a := f.get("/console/playground?q=x&namespace=other"); a.status != 403 || !strings.Contains(a.body, `role="alert"`) {
+		t.Errorf("a namespace beyond the key: %d %s", a.status, a.body)
+	}
+	f.now = f.now.Add(13 * time.Hour)
+	if a := f.get("/console/playground"); a.status != 303 || !strings.Contains(a.header.Get("Location"), "ended=true") {
+		t.Errorf("an idle session: %d %v", a.status, a.header)
+	}
+	f.signIn(reader)
+	page := f.get("/console/playground")
+	if a := f.post("/console/sign-out", url.Values{"csrf": {f.token(page.body)}}); a.status != 303 {
+		t.Errorf("sign-out: %d", a.status)
+	}
+	if a := f.get("/console/playground"); a.status != 303 {
+		t.Errorf("after sign-out: %d", a.status)
+	}
+}
+
+// TestRevokedKey: a session ends with its key.
+func TestRevokedKey(t *testing.T) {
+	f := start(t, api.Options{})
+	f.key(access.Admin)
+	k, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "k", Role: access.Read})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.signIn(k.Text)
+	if a := f.get("/console/playground"); a.status != 200 {
+		t.Fatalf("signed in: %d", a.status)
+	}
+	if _, err := f.eng.Keys().Revoke(t.Context(), k.ID); err != nil {
+		t.Fatal(err)
+	}
+	if a := f.get("/console/playground"); a.status != 303 {
+		t.Errorf("with a revoked key: %d", a.status)
+	}
+	if a := f.get("/console/playground?q=x", "HX-Request", "true"); a.status != 401 || !strings.HasPrefix(a.header.Get("HX-Redirect"), "/console/sign-in?") {
+		t.Errorf("a part with a revoked key: %d %v", a.status, a.header)
+	}
+}
+
+// TestForgedForms: a request that may change something needs the token of its visitor.
+func TestForgedForms(t *testing.T) {
+	f := start(t, api.Options{})
+	admin := f.key(access.Admin)
+	f.signIn(admin)
+	token := f.token(f.get("/console/playground").body)
+	for name, form := range map[string]url.Values{"none": {}, "wrong": {"csrf": {token[1:] + "x"}}, "empty": {"csrf": {""}}} {
+		if a := f.post("/console/sign-out", form); a.status != 403 {
+			t.Errorf("%s token: %d", name, a.status)
+		}
+	}
+	for header, value := range map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} {
+		if a := f.post("/console/sign-out", url.Values{"csrf": {token}}, header, value); a.status != 403 {
+			t.Errorf("%s %s: %d", header, value, a.status)
+		}
+	}
+	if a := f.post("/console/sign-out", url.Values{}, "X-CSRF-Token", token, "Origin", f.url); a.status != 303 {
+		t.Errorf("the page's own request: %d %s", a.status, a.body)
+	}
+}
+
+// TestOwnOrigin: behind a name of its own the console's forms come from its own origin, and no other route
+// accepts that.
+func TestOwnOrigin(t *testing.T) {
+	f := start(t, api.Options{RequireKeys: true})
+	for path, status := range map[string]int{"/console/sign-in": 403, "/v1/documents": 403} { // no token; no such origin
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, f.url+path, http.NoBody)
+		r.RequestURI, r.Host = "", "ctx.example.com"
+		r.Header.Set("Origin", "https://ctx.example.com")
+		a := f.do(r)
+		if isPage := strings.Contains(a.body, "out of date"); a.status != status || isPage != (path == "/console/sign-in") {
+			t.Errorf("%s: %d %s", path, a.status, a.body)
+		}
+	}
+}
+
+// TestHeaders: no page runs scripts of its own text, is framed or stored.
+func TestHeaders(t *testing.T) {
+	f := start(t, api.Options{})
+	for _, path := range []string{"/console/playground", "/console/nothing", "/console/sign-in"} {
+		a := f.get(path)
+		csp := a.header.Get("Content-Security-Policy")
+		if !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") || a.header.Get("Cache-Control") != "no-store" ||
+			a.header.Get("X-Frame-Options") != "DENY" || a.header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", path, a.header)
+		}
+		if regexp.MustCompile(`(?i)<script[^>]*>[^<]|<style|\son\w+=|\sstyle=`).MatchString(a.body) {
+			t.Errorf("%s has an inline script or style: %s", path, a.body)
+		}
+	}
+}
+
+var fileIn = regexp.MustCompile(`(?:href|src)="(/console/assets/[^"]+)"`)
+
+// TestFirstPage: the first page and its files take at most 100 KB over the wire, and browsers keep the files.
+func TestFirstPage(t *testing.T) {
+	f := start(t, api.Options{})
+	f.client.Transport = &http.Transport{DisableCompression: true} // asks by itself
+	t.Cleanup(f.client.CloseIdleConnections)
+	page := f.get("/console/playground")
+	bytes := len(f.get("/console/playground", "Accept-Encoding", "gzip").body)
+	files := fileIn.FindAllStringSubmatch(page.body, -1)
+	if len(files) < 4 {
+		t.Fatalf("the page has the files %q", files)
+	}
+	for _, file := range files {
+		a := f.get(file[1], "Accept-Encoding", "gzip")
+		if a.status != 200 || !strings.Contains(a.header.Get("Cache-Control"), "immutable") {
+			t.Errorf("%s: %d %v", file[1], a.status, a.header)
+		}
+		bytes += len(a.body)
+	}
+	if t.Logf("%d bytes", bytes); bytes > 100_000 {
+		t.Errorf("the first page takes %d bytes", bytes)
+	}
+	if a := f.get("/console/assets/old/console.css"); a.status != 200 || strings.Contains(a.header.Get("Cache-Control"), "immutable") {
+		t.Errorf("an old address: %d %v", a.status, a.header)
+	}
+	if a := f.get("/console/assets/x/nothing.js"); a.status != 404 {
+		t.Errorf("no such file: %d", a.status)
+	}
+}
