@@ -5,6 +5,7 @@
 #                      random tests, short fuzzing, dead code
 #   ./check.sh quick   go.mod, build, vet and plain tests
 #   ./check.sh console the console in a browser
+#   ./check.sh clients the packages of clients/ against the program
 #
 # FUZZTIME (default 2s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
 # points the tests that need evaluation data to it; without it they skip.
@@ -20,6 +21,11 @@ step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 # All that is built is built alike, so that nothing is compiled twice: as the program is
 # released. The race detector alone needs cgo.
 export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
+
+if [ "${1:-}" = clients ]; then
+  tools/clients/run.sh
+  exit
+fi
 
 step tidy
 go mod tidy -diff
@@ -99,6 +105,10 @@ tools/vendors/run.sh
 step 'the console in a browser'
 # Chromium uses each page; without Chromium or Node the step says why it is skipped.
 tools/console/run.sh
+
+step 'the Python client'
+# The package of clients/ against the program, with libraries that pip installs once.
+RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh
 
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets
