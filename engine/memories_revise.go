@@ -208,6 +208,25 @@ func (e Memories) Count(ctx context.Context, namespace string, f store.MemoryFil
 	return e.store.CountMemories(ctx, ns, f)
 }
 
+// Owners counts the memories that match a filter by user, agent and session.
+func (e Memories) Owners(ctx context.Context, namespace string, f store.MemoryFilter) ([]store.OwnerCount, error) {
+	if err := pageLimit(&f.Limit); err != nil {
+		return nil, err
+	}
+	if err := restrictFilter(ctx, &f); err != nil {
+		return nil, err
+	}
+	ns, err := e.namespace(ctx, namespace, false)
+	if isNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	f.Now = e.opts.Now()
+	return e.store.CountOwners(ctx, ns, f)
+}
+
 // TurnChanges returns the changes of memories made by extracting facts from a turn.
 func (e Sessions) TurnChanges(ctx context.Context, namespace, turn string, by Viewer) ([]store.TurnChange, error) {
 	ns, err := e.namespace(ctx, namespace, false)

@@ -17,6 +17,10 @@ import (
 	"github.com/ragctx/ragctx/internal/trace"
 )
 
+// ParamFacts is the query parameter that keeps facts among the hits, if it is true. They are replaced by
+// their turns otherwise.
+const ParamFacts = "facts"
+
 // maxHits bounds the hits that one search requests.
 const maxHits = 5000
 
@@ -60,7 +64,7 @@ func (r *Retriever) begin(
 	by.Apply(&plan)
 	s := &search{Retriever: r, query: q, plan: plan}
 	// A filter applies to facts, and as_of may see a fact without its turn.
-	if kind == store.KindMemories && plan.Filter.IsZero() && q.AsOf.IsZero() {
+	if kind == store.KindMemories && plan.Filter.IsZero() && q.AsOf.IsZero() && q.Params[ParamFacts] != true {
 		yes, err := r.hasFacts(ctx, ns)
 		if err != nil {
 			return nil, err

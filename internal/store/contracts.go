@@ -178,6 +178,17 @@ type Owners interface {
 	// IsShared reports whether a current or quarantined memory is shared, regardless of earlier
 	// owners of its id.
 	IsShared(ctx context.Context, ns int64, id string) (shared bool, err error)
+	// CountOwners counts the memories that a filter selects by user, agent and session, in the order of
+	// kind and name, at most the filter's limit of each kind.
+	CountOwners(ctx context.Context, ns int64, f MemoryFilter) ([]OwnerCount, error)
+}
+
+// OwnerCount counts the memories of a user, an agent or a session.
+type OwnerCount struct {
+	Kind        string // user, agent or session
+	Name        string
+	Memories    int
+	First, Last time.Time // of occurrence
 }
 
 // Turns are the completed turns and their deliveries to providers.

@@ -29,6 +29,8 @@ type MemoryFilter struct {
 	Kinds           []ragctx.FactKind
 	Profile, Pinned bool
 	Exclude         []string // ids of memories to leave out
+	// Distilled leaves out the turns from which facts were ever extracted.
+	Distilled bool
 	// State is the state of the memories, each in its last version; "" is [ragctx.MemoryActive].
 	// [Curation.Quarantine] lists the quarantined ones.
 	State ragctx.MemoryState

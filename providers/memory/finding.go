@@ -3,6 +3,7 @@ package memory
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"maps"
 	"slices"
 
 	"github.com/ragctx/ragctx"
@@ -40,7 +41,7 @@ func FromFinding(t ragctx.Turn, f Finding) ragctx.Memory {
 	m := ragctx.Memory{
 		ID: findingID(t, f.Content), Namespace: t.Namespace, UserID: t.UserID, AgentID: t.AgentID, SessionID: t.SessionID,
 		Type: typeOf(f.Kind), Content: f.Content, Importance: ragctx.Clamp01(f.Importance),
-		Tags: tagsOf(f), Occurred: occurred, Profile: f.Profile || standing(t, f),
+		Tags: tagsOf(f), Metadata: maps.Clone(t.Metadata), Occurred: occurred, Profile: f.Profile || standing(t, f),
 		About: &ragctx.FactRecord{
 			Kind: f.Kind, Subject: f.Subject, Attribute: f.Attribute, Value: f.Value, Exclusive: f.Exclusive,
 			Confidence: ragctx.Clamp01(f.Confidence), Rule: f.Rule, Reason: f.Reason, When: f.When,

@@ -6,6 +6,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/retrieve"
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
@@ -24,10 +25,11 @@ type Options struct {
 // conversations than keywords alone.
 const DefaultVectorShare = 1.0 / 3
 
-// Query parameters that disable features.
+// Query parameters.
 const (
 	ParamConversation = "dialogue" // false: ignore neighboring turns and speakers
 	ParamTime         = "time"     // false: do not read times from the query
+	ParamFacts        = retrieve.ParamFacts
 )
 
 // Plan returns the index query for a question, without the number of hits.

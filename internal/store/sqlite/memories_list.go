@@ -157,6 +157,10 @@ func addKind(c *conditions, f store.MemoryFilter) {
 	if len(f.Kinds) > 0 {
 		c.and(`EXISTS (SELECT 1 FROM facts k WHERE k.item = i.id AND k.kind IN (SELECT value FROM json_each(?)))`, jsonArray(f.Kinds))
 	}
+	if f.Distilled {
+		c.and(`NOT EXISTS (SELECT 1 FROM provenance p JOIN facts k ON k.item = p.item AND k.namespace = i.namespace AND k.kind <> ''
+			WHERE p.turn = i.key AND p.source = 1)`)
+	}
 	if f.Profile {
 		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 1)`)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
@@ -46,6 +47,33 @@ func checkIDFree(ctx context.Context, tx *sql.Tx, ns int64, id, user string) err
 // idTaken does not reveal the owner, nor whether the item still exists.
 func idTaken(id string) error {
 	return fmt.Errorf("memory %q: %w: the id is taken; choose another one", ragctx.Clip(id), ragctx.ErrConflict)
+}
+
+// CountOwners implements [store.Owners].
+func (s *Store) CountOwners(ctx context.Context, ns int64, f store.MemoryFilter) (all []store.OwnerCount, err error) {
+	where, args := memoriesWhere(f, ns)
+	err = s.view(ctx, func(tx *sql.Tx) error {
+		for _, kind := range [...]string{"agent", "session", "user"} {
+			rows, err := tx.QueryContext(ctx, `SELECT i.`+kind+`, count(*), min(i.occurred), max(i.occurred) FROM items i WHERE `+where+
+				` AND i.`+kind+` <> '' GROUP BY 1 ORDER BY 1 LIMIT ?`, append(slices.Clone(args), f.Limit)...) //nolint:gosec // of constants
+			if err != nil {
+				return err
+			}
+			err = scan(rows, func() error {
+				o := store.OwnerCount{Kind: kind}
+				var first, last sql.NullInt64
+				err := rows.Scan(&o.Name, &o.Memories, &first, &last)
+				o.First, o.Last = moment(first), moment(last)
+				all = append(all, o)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, failedIf("count the owners of memories", err)
 }
 
 // WasEverShared implements [store.Owners].

@@ -273,6 +273,7 @@ func testFactsOfTurns(t *testing.T, open Opener) {
 	if len(turns) != 1 || !maps.Equal(since, want) {
 		t.Errorf("facts of turns %+v, replaced by %v", turns, since)
 	}
+	f.testDistilled(t, scope)
 	var chunks []uint64 // of facts and of the turn
 	for _, c := range f.follow(t, f.memories(), 0).Add {
 		chunks = append(chunks, c.ID)
@@ -285,5 +286,22 @@ func testFactsOfTurns(t *testing.T, open Opener) {
 	}
 	if len(episode) != 2 {
 		t.Errorf("%d facts of turns with an episode, want 2", len(episode))
+	}
+}
+
+// testDistilled lists without the turn of two facts, also after they end, and counts the owners of the rest.
+func (f *world) testDistilled(t *testing.T, scope store.MemoryFilter) {
+	t.Helper()
+	scope.Limit, scope.Order = 9, store.ByID
+	all := len(f.list(t, scope))
+	scope.Distilled = true
+	left := f.list(t, scope)
+	if all != 3 || len(left) != all-1 || slices.Contains(left, "a") {
+		t.Errorf("%v of %d memories are left without turns", left, all)
+	}
+	want := []store.OwnerCount{{Kind: "user", Name: "ada", Memories: 2, First: t0, Last: t0.AddDate(0, 0, 1)}}
+	owners := must(f.CountOwners(t.Context(), f.ns, scope))(t)
+	if len(owners) != 1 || owners[0].Kind != "user" || owners[0].Name != "ada" || owners[0].Memories != 2 {
+		t.Errorf("owners %+v, want %+v", owners, want)
 	}
 }
