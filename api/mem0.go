@@ -15,6 +15,9 @@ import (
 // configured with it; see docs/mem0.md.
 const mem0Prefix = "/mem0"
 
+// mem0Session begins the ids of the sessions of turns that have no run_id. Clients do not see them.
+const mem0Session = "mem0-"
+
 // withoutSlash removes the trailing slash of a mem0 path.
 func withoutSlash(path string) string {
 	if strings.HasPrefix(path, mem0Prefix+"/") {
@@ -52,9 +55,13 @@ type mem0Memory struct {
 }
 
 func toMem0(m ragctx.Memory) mem0Memory {
+	var run *string
+	if !strings.HasPrefix(m.SessionID, mem0Session) {
+		run = orNull(m.SessionID)
+	}
 	out := mem0Memory{
-		ID: m.ID, Memory: m.Content, UserID: orNull(m.UserID), AgentID: orNull(m.AgentID), RunID: orNull(m.SessionID),
-		SessionID: orNull(m.SessionID), Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred,
+		ID: m.ID, Memory: m.Content, UserID: orNull(m.UserID), AgentID: orNull(m.AgentID), RunID: run,
+		SessionID: run, Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred,
 		UpdatedAt: m.Recorded,
 	}
 	if out.Categories == nil {
@@ -149,6 +156,14 @@ func (s *Server) mem0Routes() {
 		"unchanged; metadata is merged."), s.mem0Update)
 	register(s, add("mem0-delete", http.MethodDelete, "/v1/memories/{id}", "Delete a memory", "Removes the "+
 		"memory from searches; its history stays."), s.mem0Delete)
+	register(s, add("mem0-entities", http.MethodGet, "/v1/entities", "List users, agents and sessions",
+		"Those that have memories, at most 1000 of each type."), s.mem0Entities)
+	for id, path := range map[string]string{"mem0-delete-entity": "/v1/entities", "mem0-delete-entity-v2": "/v2/entities"} {
+		register(s, add(id, http.MethodDelete, path+"/{type}/{name}", "Delete the memories of a user, an agent or a session",
+			"Shared memories stay, and so do those of other users."), s.mem0DeleteEntity)
+	}
+	register(s, add("mem0-batch-update", http.MethodPut, "/v1/batch", "Change memories", "In order, until one fails."), s.mem0BatchUpdate)
+	register(s, add("mem0-batch-delete", http.MethodDelete, "/v1/batch", "Delete memories", "In order, until one fails."), s.mem0BatchDelete)
 	register(s, add("mem0-history", http.MethodGet, strings.TrimPrefix(verbPath(mem0Memories, "history"),
 		mem0Prefix), "History of a memory", "Oldest first."), s.mem0History)
 }

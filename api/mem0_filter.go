@@ -27,7 +27,7 @@ func (s mem0Scope) named() bool { return s.user+s.agent+s.run != "" }
 
 // memories converts the scope into a list filter.
 func (s mem0Scope) memories() store.MemoryFilter {
-	return store.MemoryFilter{UserID: s.user, AgentID: s.agent, SessionID: s.run, Filter: s.filter, Contains: s.contains}
+	return store.MemoryFilter{UserID: s.user, AgentID: s.agent, SessionID: s.run, Filter: s.filter, Contains: s.contains, Distilled: true}
 }
 
 // and combines the conditions of both scopes; it returns false if they contradict each other.

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/redact"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // mem0Page is a page of memories in mem0's format.
@@ -64,7 +66,8 @@ func (in *mem0FilterInput) Resolve(ctx huma.Context) []error {
 
 // mem0Filters requests a list of memories.
 type mem0Filters struct {
-	Filters   Metadata `json:"filters"`
+	Mem0Owners
+	Filters   Metadata `json:"filters,omitempty"`
 	Page      int      `json:"page,omitempty" minimum:"1" maximum:"10000"`
 	PageSize  int      `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
 	OrgID     string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
@@ -87,14 +90,7 @@ func (s *Server) mem0List(ctx context.Context, in *mem0ListInput) (*mem0Any, err
 	if scope.filter.OccurredBefore, err = mem0Day("end_date", in.EndDate); err != nil {
 		return nil, err
 	}
-	scopes := []mem0Scope{scope}
-	if len(in.Categories) > 0 {
-		scopes = nil
-		for _, c := range in.Categories {
-			scope.filter.Tags = []string{c}
-			scopes = append(scopes, scope)
-		}
-	}
+	scopes := withCategories([]mem0Scope{scope}, in.Categories)
 	if in.Page == 0 || in.PageSize == 0 {
 		found, _, err := s.mem0Memories(ctx, in.ProjectID, scopes, in.Limit)
 		return &mem0Any{shapes(found)}, err
@@ -114,7 +110,7 @@ func (s *Server) mem0ListV3(ctx context.Context, in *mem0FilterInput) (*mem0Any,
 }
 
 func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (mem0Page, error) {
-	scopes, err := readFilters(in.Body.Filters)
+	scopes, err := in.Body.scopes(in.Body.Filters)
 	if err != nil {
 		return mem0Page{}, err
 	}
@@ -213,30 +209,59 @@ func shapes(found []ragctx.Memory) []mem0Memory {
 // mem0SearchV1 searches memories by text.
 type mem0SearchV1 struct {
 	Mem0Query
-	UserID       string   `json:"user_id,omitempty" maxLength:"512"`
-	AgentID      string   `json:"agent_id,omitempty" maxLength:"512"`
-	RunID        string   `json:"run_id,omitempty" maxLength:"512" doc:"session id"`
-	Metadata     Metadata `json:"metadata,omitempty" doc:"metadata values that a memory must have"`
-	OutputFormat string   `json:"output_format,omitempty" enum:"v1.0,v1.1" default:"v1.0"`
+	UserID   string   `json:"user_id,omitempty" maxLength:"512"`
+	AgentID  string   `json:"agent_id,omitempty" maxLength:"512"`
+	RunID    string   `json:"run_id,omitempty" maxLength:"512" doc:"session id"`
+	Metadata Metadata `json:"metadata,omitempty" doc:"metadata values that a memory must have"`
 }
 
 // mem0SearchV2 searches memories by text and filters.
 type mem0SearchV2 struct {
 	Mem0Query
-	Filters Metadata `json:"filters"`
+	Mem0Owners
+	Filters Metadata `json:"filters,omitempty"`
+}
+
+// Mem0Owners are owners beside the filters, as some clients send them.
+type Mem0Owners struct {
+	UserID  string `json:"user_id,omitempty" maxLength:"512"`
+	AgentID string `json:"agent_id,omitempty" maxLength:"512"`
+	RunID   string `json:"run_id,omitempty" maxLength:"512" doc:"session id"`
+}
+
+// scopes parses filters, to which the owners are added.
+func (o Mem0Owners) scopes(filters Metadata) ([]mem0Scope, error) {
+	given := map[string]any{}
+	for name, id := range map[string]string{"user_id": o.UserID, "agent_id": o.AgentID, "run_id": o.RunID} {
+		if id != "" {
+			given[name] = id
+		}
+	}
+	switch {
+	case len(given) == 0:
+		return readFilters(filters)
+	case len(filters) == 0:
+		return readFilters(given)
+	}
+	return readFilters(Metadata{"AND": []any{given, map[string]any(filters)}})
 }
 
 // Mem0Query are the fields of both kinds of search.
 type Mem0Query struct {
-	Query          string  `json:"query" minLength:"1" maxLength:"65536"`
-	TopK           int     `json:"top_k,omitempty" minimum:"1" maximum:"1000" default:"10"`
-	Threshold      float64 `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"minimum relevance; default is none"`
-	Rerank         *bool   `json:"rerank,omitempty" doc:"false skips the reranker, if the server has one"`
-	KeywordSearch  bool    `json:"keyword_search,omitempty" doc:"ignored: keywords always count"`
-	FilterMemories bool    `json:"filter_memories,omitempty" doc:"ignored"`
-	OrgID          string  `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
-	ProjectID      string  `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
-	Version        string  `json:"version,omitempty" doc:"ignored"`
+	Query          string   `json:"query" minLength:"1" maxLength:"65536"`
+	TopK           int      `json:"top_k,omitempty" minimum:"1" maximum:"1000" default:"10"`
+	Threshold      float64  `json:"threshold,omitempty" minimum:"0" maximum:"1" doc:"minimum relevance; default is none"`
+	Rerank         *bool    `json:"rerank,omitempty" doc:"false skips the reranker, if the server has one"`
+	KeywordSearch  bool     `json:"keyword_search,omitempty" doc:"ignored: keywords always count"`
+	FilterMemories bool     `json:"filter_memories,omitempty" doc:"ignored"`
+	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
+	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
+	Version        string   `json:"version,omitempty" doc:"ignored"`
+	OutputFormat   string   `json:"output_format,omitempty" enum:"v1.0,v1.1" default:"v1.0" doc:"v1.1 returns an object instead of a list"`
+	LatestOnly     bool     `json:"latest_only,omitempty" doc:"ignored: superseded facts are never found"`
+	Categories     []string `json:"categories,omitempty" maxItems:"16" doc:"tags; a memory must carry one of them"`
+	ReferenceDate  any      `json:"reference_date,omitempty" doc:"time of the question: a day, a time, or seconds since 1970"`
+	AsyncMode      bool     `json:"async_mode,omitempty" doc:"ignored"`
 }
 
 type mem0SearchInput struct {
@@ -272,6 +297,9 @@ func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any,
 
 func (s *Server) mem0SearchV2(ctx context.Context, in *mem0SearchV2Input) (*mem0Any, error) {
 	found, err := s.mem0FindV2(ctx, in)
+	if in.Body.OutputFormat == "v1.1" {
+		return &mem0Any{mem0Found{found, []any{}}}, err
+	}
 	return &mem0Any{found}, err
 }
 
@@ -281,25 +309,67 @@ func (s *Server) mem0SearchV3(ctx context.Context, in *mem0SearchV2Input) (*mem0
 }
 
 func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]mem0Memory, error) {
-	scopes, err := readFilters(in.Body.Filters)
+	scopes, err := in.Body.scopes(in.Body.Filters)
 	if err != nil {
 		return nil, err
 	}
 	return s.mem0Find(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), in.Body.Mem0Query, scopes)
 }
 
-// mem0Find searches all scopes and returns the best results.
-func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]mem0Memory,
-	error,
-) {
+// mem0Hit is an item of a search and its memory.
+type mem0Hit struct {
+	ragctx.ContextItem
+
+	memory ragctx.Memory
+}
+
+// score returns the score of a hit, 0 to 1. Clients compare it with thresholds for cosines, which the
+// relevance of a short text hardly reaches. So the score is the probability that the relevance or the
+// cosine, taken as independent probabilities, is right.
+func (h mem0Hit) score() float64 {
+	return 1 - (1-ragctx.Clamp01(h.Relevance))*(1-ragctx.Clamp01(h.Signals["vector"]))
+}
+
+// mem0Find searches all scopes and returns the best results, by [mem0Distill].
+func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]mem0Memory, error) {
 	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
+	hits, err := s.mem0Hits(ctx, namespace, r, scopes, min(2*limit+10, ragctx.MaxResultsLimit)) // some turns are left out
+	if err != nil {
+		return nil, err
+	}
 	out := []mem0Memory{}
+	score := 1.0
+	for _, h := range mem0Distill(hits) {
+		if score = min(score, h.score()); score < r.Threshold || len(out) == limit {
+			break
+		}
+		shape := toMem0(h.memory)
+		shape.Score = new(ragctx.Rounded(score))
+		if h.Metadata["facts"] != nil && h.Highlights != nil {
+			shape.Memory = h.Content[h.Highlights.Fragment.Start:h.Highlights.Fragment.End]
+		}
+		shape.Memory, _ = redact.Visible(shape.Memory) // for a model; a list returns the stored text
+		out = append(out, shape)
+	}
+	return out, nil
+}
+
+// mem0Hits returns the hits of all scopes, best first, without outdated turns.
+func (s *Server) mem0Hits(
+	ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope, limit int,
+) ([]mem0Hit, error) {
+	now, err := r.now()
+	if err != nil {
+		return nil, err
+	}
+	var hits []mem0Hit
 	seen := make(map[string]bool)
-	for _, scope := range scopes {
-		q := ragctx.NewQuery(r.Query).WithTypes(ragctx.TypeMemory)
-		q.Namespace, q.UserID, q.AgentID = namespace, scope.user, scope.agent
-		q.Filter, q.MaxResults, q.MinRelevance = scope.filter, limit, &r.Threshold
-		q.Filter.SessionID = scope.run
+	for _, scope := range withCategories(scopes, r.Categories) {
+		q := ragctx.NewQuery(r.Query).WithTypes(ragctx.TypeMemory).
+			WithParam(memory.ParamFacts, true).WithParam(memory.ParamConversation, false)
+		q.Namespace, q.UserID, q.AgentID, q.Now = namespace, scope.user, scope.agent, now
+		q.Filter, q.MinRelevance, q.Explain, q.Highlight = scope.filter, new(float64), true, true
+		q.Filter.SessionID, q.MaxResults = scope.run, limit
 		if r.Rerank != nil && !*r.Rerank {
 			q = q.WithParam("rerank", false)
 		}
@@ -316,17 +386,92 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 			if errors.Is(err, ragctx.ErrNotFound) {
 				continue // deleted concurrently
 			}
+			outdated := false
+			if err == nil {
+				outdated, err = s.mem0Outdated(ctx, namespace, it, m)
+			}
 			if err != nil {
 				return nil, err
 			}
-			shape := toMem0(m)
-			shape.Score = &it.Relevance
-			shape.Memory, _ = redact.Visible(shape.Memory) // for a model; a list returns the stored text
-			out = append(out, shape)
+			if !outdated {
+				hits = append(hits, mem0Hit{it, m})
+			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b mem0Memory) int { return cmp.Compare(*b.Score, *a.Score) })
-	return out[:min(limit, len(out))], nil
+	slices.SortStableFunc(hits, func(a, b mem0Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
+	return hits, nil
+}
+
+// mem0Standing is the share of a turn's score with which a fact of the turn stands for it: the fact is
+// shorter and says what is still true.
+const mem0Standing = 0.6
+
+// mem0Distill leaves out the turns that a found fact stands for.
+func mem0Distill(hits []mem0Hit) []mem0Hit {
+	best := make(map[string]float64) // score of a turn's best fact
+	for _, h := range hits {
+		for _, from := range h.memory.Sources {
+			best[from.Turn] = max(best[from.Turn], h.score())
+		}
+	}
+	return slices.DeleteFunc(hits, func(h mem0Hit) bool { return best[h.ID] > 0 && best[h.ID] >= mem0Standing*h.score() })
+}
+
+// mem0Outdated reports whether a memory is a turn of whose facts one was replaced, changed or deleted. What
+// the turn says is no longer valid then, and its other facts are found by themselves.
+func (s *Server) mem0Outdated(ctx context.Context, namespace string, it ragctx.ContextItem, m ragctx.Memory) (bool, error) {
+	if it.Since != "" || m.Type != ragctx.MemoryEpisodic || m.About != nil {
+		return it.Since != "", nil
+	}
+	by := engine.Viewer{User: m.UserID}
+	changes, err := s.engine.Sessions().TurnChanges(ctx, namespace, m.ID, by)
+	for _, c := range changes {
+		if c.Op != ragctx.OpCreated {
+			continue
+		}
+		_, err := s.engine.Memories().Get(ctx, namespace, c.MemoryID, by.User, false)
+		if errors.Is(err, ragctx.ErrNotFound) {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return false, err
+}
+
+// now returns the time of the question; zero is the server's clock.
+func (r Mem0Query) now() (time.Time, error) {
+	switch at := r.ReferenceDate.(type) {
+	case nil:
+		return time.Time{}, nil
+	case json.Number:
+		seconds, err := at.Int64()
+		if err != nil {
+			return time.Time{}, ragctx.Invalid("reference_date", "is %s; use whole seconds since 1970", at)
+		}
+		return time.Unix(seconds, 0).UTC(), nil
+	case float64:
+		return time.Unix(int64(at), 0).UTC(), nil
+	default:
+		return mem0Time("reference_date", at)
+	}
+}
+
+// withCategories restricts each scope to memories that carry one of the tags.
+func withCategories(scopes []mem0Scope, tags []string) []mem0Scope {
+	if len(tags) == 0 {
+		return scopes
+	}
+	var out []mem0Scope
+	for _, s := range scopes {
+		for _, tag := range tags {
+			one := s
+			one.filter.Tags = append(slices.Clone(s.filter.Tags), tag)
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // mem0Change is an entry of a memory's history in mem0's format.

@@ -3,18 +3,24 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
 // mem0Add adds memories from messages.
 type mem0Add struct {
-	Messages       Messages `json:"messages"`
+	Messages       mem0Said `json:"messages"`
 	UserID         string   `json:"user_id,omitempty" maxLength:"512"`
 	AgentID        string   `json:"agent_id,omitempty" maxLength:"512"`
 	RunID          string   `json:"run_id,omitempty" maxLength:"512"`
@@ -27,6 +33,39 @@ type mem0Add struct {
 	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
 	Version        string   `json:"version,omitempty" doc:"ignored"`
 	OutputFormat   string   `json:"output_format,omitempty" doc:"ignored"`
+	Filters        Metadata `json:"filters,omitempty" doc:"may have user_id, agent_id and run_id instead"`
+}
+
+// owners takes the owners from the filters, where clients since version 2 put them.
+func (r *mem0Add) owners() error {
+	for _, name := range slices.Sorted(maps.Keys(r.Filters)) {
+		value, isText := r.Filters[name].(string)
+		to := map[string]*string{"user_id": &r.UserID, "agent_id": &r.AgentID, "run_id": &r.RunID}[name]
+		if to == nil || !isText || *to != "" && *to != value {
+			return ragctx.Invalid("filters."+name, "names no owner of the new memories; send user_id, agent_id or run_id, each one text")
+		}
+		*to = value
+	}
+	return nil
+}
+
+// mem0Said are messages, or the text of a user message.
+type mem0Said Messages
+
+// Schema implements [huma.SchemaProvider].
+func (mem0Said) Schema(r huma.Registry) *huma.Schema {
+	length := ragctx.MaxMemoryBytes
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: &length}, Messages{}.Schema(r)}}
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (m *mem0Said) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*m = mem0Said{ragctx.TextMessage(ragctx.RoleUser, text)}
+		return nil
+	}
+	return json.Unmarshal(b, (*Messages)(m))
 }
 
 // mem0Added is the result of adding messages.
@@ -52,19 +91,28 @@ type mem0AddOutput struct{ Body mem0Added }
 
 type mem0PingOutput struct {
 	Body struct {
-		Status string `json:"status"`
+		Status    string `json:"status"`
+		OrgID     string `json:"org_id" doc:"always ragctx"`
+		ProjectID string `json:"project_id" doc:"namespace of the requests that name none"`
+		UserEmail string `json:"user_email" doc:"id of the API key, or local"`
 	}
 }
 
-func (s *Server) mem0Ping(context.Context, *Mem0Project) (*mem0PingOutput, error) {
+// mem0Ping answers the constructors of mem0's clients, which fail without a project.
+func (s *Server) mem0Ping(ctx context.Context, in *Mem0Project) (*mem0PingOutput, error) {
 	out := new(mem0PingOutput)
-	out.Body.Status = "ok"
+	out.Body.Status, out.Body.OrgID = "ok", "ragctx"
+	out.Body.ProjectID = cmp.Or(in.ProjectID, ragctx.DefaultNamespace)
+	out.Body.UserEmail = cmp.Or(access.From(ctx).Key, "local")
 	return out, nil
 }
 
 func (s *Server) mem0Add(ctx context.Context, in *mem0AddInput) (*mem0AddOutput, error) {
 	r := in.Body
 	r.ProjectID = cmp.Or(in.ProjectID, r.ProjectID)
+	if err := r.owners(); err != nil {
+		return nil, err
+	}
 	if r.UserID+r.AgentID+r.RunID == "" {
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
@@ -134,40 +182,46 @@ func (s *Server) mem0Turn(ctx context.Context, r mem0Add) (*mem0AddOutput, error
 	t := ragctx.Turn{
 		ID: cmp.Or(seedOf(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID,
 		SessionID: r.RunID,
-		Messages:  r.Messages, Occurred: r.occurred(), Metadata: r.Metadata,
+		Messages:  Messages(r.Messages), Occurred: r.occurred(), Metadata: r.Metadata,
 	}
-	t.SessionID = cmp.Or(t.SessionID, "mem0-"+t.ID)
+	t.SessionID = cmp.Or(t.SessionID, mem0Session+t.ID)
 	done, err := s.engine.CompleteTurn(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	out := mem0Added{Results: []mem0Result{}}
-	if done.MemoryID != "" {
-		m, err := s.engine.Memories().Get(ctx, t.Namespace, done.MemoryID, "", true)
-		if err != nil {
-			return nil, err
-		}
-		out.Results = append(out.Results, mem0Result{ID: m.ID, Memory: m.Content, Event: eventOf(done.Status)})
-	}
+	wait := s.extractionWait
 	if r.AsyncMode == nil || *r.AsyncMode {
-		return &mem0AddOutput{out}, nil
+		wait = min(wait, mem0AsyncWait)
 	}
-	extracted, pending, err := s.awaitExtraction(ctx, t)
-	out.Results = append(out.Results, extracted...)
+	extracted, pending, err := s.awaitExtraction(ctx, t, wait)
+	if err != nil {
+		return nil, err
+	}
 	if pending {
 		out.Status = "PENDING"
 	}
+	if out.Results = append(out.Results, extracted...); len(extracted) > 0 || done.MemoryID == "" {
+		return &mem0AddOutput{out}, nil
+	}
+	m, err := s.engine.Memories().Get(ctx, t.Namespace, done.MemoryID, "", true)
+	out.Results = append(out.Results, mem0Result{ID: m.ID, Memory: m.Content, Event: eventOf(done.Status)})
 	return &mem0AddOutput{out}, err
 }
 
-// mem0ExtractionWait is how long an answer waits for extraction. It must be below the timeouts of
-// clients.
-const mem0ExtractionWait = 30 * time.Second
+// An answer waits for extraction: at most mem0ExtractionWait, which must be below the timeouts of clients,
+// and mem0AsyncWait with async_mode, which is enough for an extractor without a language model.
+const (
+	mem0ExtractionWait = 30 * time.Second
+	mem0AsyncWait      = time.Second
+)
 
 // awaitExtraction waits for the extraction from a turn, until the caller disconnects or the server
 // stops. It returns the results so far, and whether more may follow.
-func (s *Server) awaitExtraction(ctx context.Context, t ragctx.Turn) (extracted []mem0Result, pending bool, err error) {
-	wait, cancel := context.WithTimeout(ctx, s.extractionWait)
+func (s *Server) awaitExtraction(
+	ctx context.Context, t ragctx.Turn, most time.Duration,
+) (extracted []mem0Result, pending bool, err error) {
+	wait, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	go func() {
 		select {
@@ -215,16 +269,21 @@ type mem0UpdateInput struct {
 }
 
 func (s *Server) mem0Update(ctx context.Context, in *mem0UpdateInput) (*mem0MemoryOutput, error) {
-	p := memory.Patch{Content: in.Body.Text, Metadata: in.Body.Metadata}
-	if in.Body.ExpirationDate.Set {
-		at, err := in.Body.ExpirationDate.expires()
+	m, err := s.mem0Revise(ctx, in.ProjectID, in.ID, in.Body)
+	return &mem0MemoryOutput{toMem0(m)}, err
+}
+
+func (s *Server) mem0Revise(ctx context.Context, namespace, id string, r mem0Update) (ragctx.Memory, error) {
+	p := memory.Patch{Content: r.Text, Metadata: r.Metadata}
+	if r.ExpirationDate.Set {
+		at, err := r.ExpirationDate.expires()
 		if err != nil {
-			return nil, err
+			return ragctx.Memory{}, err
 		}
 		p.Expires = &at
 	}
-	m, _, err := s.engine.Memories().Revise(ctx, in.ProjectID, in.ID, engine.Viewer{Anyone: true}, p)
-	return &mem0MemoryOutput{toMem0(m)}, err
+	m, _, err := s.engine.Memories().Revise(ctx, namespace, id, engine.Viewer{Anyone: true}, p)
+	return m, err
 }
 
 func (s *Server) mem0Delete(ctx context.Context, in *Mem0Key) (*mem0MessageOutput, error) {
@@ -249,7 +308,7 @@ func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0M
 			"of the memories to delete")
 	}
 	f := scope.memories()
-	f.Own = true
+	f.Own, f.Distilled = true, false
 	return &mem0MessageOutput{mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx,
 		in.ProjectID, f)
 }

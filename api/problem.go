@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -25,8 +26,9 @@ type Problem struct {
 	RequestID string  `json:"request_id" doc:"id of the request in the server's log"`
 	Errors    []Fault `json:"errors" nullable:"false" doc:"errors of single fields"`
 
-	retryAfter int   // seconds until a retry may succeed; 0 is unknown
-	cause      error // the engine's error, visible only to callers in this process
+	retryAfter int    // seconds until a retry may succeed; 0 is unknown
+	cause      error  // the engine's error, visible only to callers in this process
+	mediaType  string // of another API; "" is problemType
 }
 
 // Fault is the error of one field of a request.
@@ -101,7 +103,7 @@ func (p *Problem) Unwrap() error {
 func (p *Problem) GetStatus() int { return p.Status }
 
 // ContentType implements [huma.ContentTypeFilter].
-func (p *Problem) ContentType(string) string { return problemType }
+func (p *Problem) ContentType(string) string { return cmp.Or(p.mediaType, problemType) }
 
 const problemType = "application/problem+json"
 
@@ -120,6 +122,7 @@ func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *
 	}
 	p := newProblem(status, string(code), detailOf(status, err))
 	p.cause = err
+	p.mediaType, _, _ = foreignError(op.Path, p)
 	if status >= http.StatusInternalServerError && !errors.Is(err, ragctx.ErrNoSpace) && isWrite(op) {
 		p.Detail += unknownOutcome
 	}
@@ -200,6 +203,9 @@ func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
 	}
 	p.RequestID = requestID(ctx.Context())
 	keepCause(ctx.Context(), p)
+	if _, body, foreign := foreignError(ctx.Operation().Path, p); foreign {
+		return body, nil
+	}
 	return p, nil
 }
 
@@ -230,8 +236,12 @@ func (s *Server) handleError(err error, c echo.Context) {
 	p.RequestID = requestID(ctx)
 	keepCause(ctx, p)
 	maps.Copy(c.Response().Header(), p.GetHeaders())
-	c.Response().Header().Set(echo.HeaderContentType, problemType)
-	if err := c.JSON(p.Status, p); err != nil {
+	mediaType, body, foreign := foreignError(c.Request().URL.Path, p)
+	if !foreign {
+		mediaType, body = problemType, p
+	}
+	c.Response().Header().Set(echo.HeaderContentType, mediaType)
+	if err := c.JSON(p.Status, body); err != nil {
 		s.log.DebugContext(ctx, "write answer", "request_id", p.RequestID, "error", err)
 	}
 }

@@ -27,7 +27,7 @@ var operationRoles = map[access.Role][]string{
 		"list-memory-tags", "get-turn",
 		"list-procedures", "get-procedure", "preview-procedure", "procedure-history",
 		"mem0-ping", "mem0-list", "mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3",
-		"mem0-get", "mem0-history",
+		"mem0-get", "mem0-history", "mem0-entities",
 	},
 	access.Write: {
 		"put-document", "post-document", "put-documents", "delete-document", "cancel-job", "retry-job",
@@ -42,6 +42,7 @@ var operationRoles = map[access.Role][]string{
 		"compact-session", "undo-session-compaction", "fork-session", "navigate-session", "import-session",
 		"put-draft", "delete-draft", "publish-procedure", "unpublish-procedure", "roll-back-procedure", "erase-procedure",
 		"mem0-add", "mem0-add-v3", "mem0-update", "mem0-delete", "mem0-delete-all",
+		"mem0-delete-entity", "mem0-delete-entity-v2", "mem0-batch-update", "mem0-batch-delete",
 	},
 	access.Admin: {
 		"create-key", "list-keys", "revoke-key", "list-audit", "status",
