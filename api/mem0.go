@@ -163,7 +163,8 @@ func (s *Server) mem0Routes() {
 			"Shared memories stay, and so do those of other users."), s.mem0DeleteEntity)
 	}
 	register(s, add("mem0-batch-update", http.MethodPut, "/v1/batch", "Change memories", "In order, until one fails."), s.mem0BatchUpdate)
-	register(s, add("mem0-batch-delete", http.MethodDelete, "/v1/batch", "Delete memories", "In order, until one fails."), s.mem0BatchDelete)
+	register(s, add("mem0-batch-delete", http.MethodDelete, "/v1/batch", "Delete memories", "In order, until one fails."),
+		s.mem0BatchDelete)
 	register(s, add("mem0-history", http.MethodGet, strings.TrimPrefix(verbPath(mem0Memories, "history"),
 		mem0Prefix), "History of a memory", "Oldest first."), s.mem0History)
 }

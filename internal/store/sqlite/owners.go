@@ -55,7 +55,7 @@ func (s *Store) CountOwners(ctx context.Context, ns int64, f store.MemoryFilter)
 	err = s.view(ctx, func(tx *sql.Tx) error {
 		for _, kind := range [...]string{"agent", "session", "user"} {
 			rows, err := tx.QueryContext(ctx, `SELECT i.`+kind+`, count(*), min(i.occurred), max(i.occurred) FROM items i WHERE `+where+
-				` AND i.`+kind+` <> '' GROUP BY 1 ORDER BY 1 LIMIT ?`, append(slices.Clone(args), f.Limit)...) //nolint:gosec // of constants
+				` AND i.`+kind+` <> '' GROUP BY 1 ORDER BY 1 LIMIT ?`, append(slices.Clone(args), f.Limit)...) //nolint:gosec // constants
 			if err != nil {
 				return err
 			}
