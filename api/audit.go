@@ -137,8 +137,8 @@ func (s *Server) namespaceAbout(c echo.Context, op *huma.Operation, body []byte,
 			name, known = cmp.Or(in.Namespace, in.Project), true
 		}
 	}
-	if !known && strings.HasPrefix(op.Path, namespacesPath+"/") {
-		name, known = c.Param("name"), true
+	if of := c.Param("name"); !known && of != "" && strings.HasPrefix(op.Path, namespacesPath) {
+		name, known = of, true
 	}
 	if !known {
 		return ""

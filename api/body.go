@@ -33,7 +33,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 			return
 		}
 	}
-	if faults := checkQuery(c.QueryParams(), op); len(faults) > 0 {
+	if faults := append(checkPath(c.Param, op), checkQuery(c.QueryParams(), op)...); len(faults) > 0 {
 		s.handleError(invalid(faults...), c)
 		return
 	}

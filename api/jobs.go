@@ -121,10 +121,5 @@ func (s *Server) listJobItems(ctx context.Context, in *jobItemList) (*jobItemPag
 		return nil, err
 	}
 	found, next := pageOf(in.Page, found, func(i store.JobItem) jobCursor { return jobCursor{int64(i.N)} })
-	for i := range found {
-		if found[i].Field == "external_id" { // the engine's name
-			found[i].Field = "id"
-		}
-	}
 	return &jobItemPageOutput{jobItemPage{found, next}}, nil
 }

@@ -3,6 +3,8 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -174,14 +176,15 @@ func TestCheckSchemaAgreesWithDecoding(t *testing.T) {
 
 func TestSuggest(t *testing.T) {
 	_, s := contextSchema()
+	names := slices.Sorted(maps.Keys(s.Properties))
 	for key, want := range map[string]string{
 		"Query": "query", "maxTokens": "max_tokens", "max-tokens": "max_tokens", "sesion_id": "session_id", "quary": "query",
 	} {
-		if got := suggest(key, s); got != "; did you mean "+want+"?" {
+		if got := suggest(key, names); got != "; did you mean "+want+"?" {
 			t.Errorf("suggest(%q) = %q", key, got)
 		}
 	}
-	if got := suggest(strings.Repeat("x", 1<<20), s); !strings.HasPrefix(got, "; there are agent_id, ") {
+	if got := suggest(strings.Repeat("x", 1<<20), names); !strings.HasPrefix(got, "; there are agent_id, ") {
 		t.Errorf("got %.80q", got)
 	}
 }

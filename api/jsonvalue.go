@@ -88,19 +88,30 @@ func (c *checker) property(s *huma.Schema, key string) *huma.Schema {
 		return rest
 	}
 	if allowed, ok := s.AdditionalProperties.(bool); ok && !allowed {
-		c.fault("is not a field here%s", suggest(key, s))
+		c.fault("is not a field here%s", suggest(key, slices.Sorted(maps.Keys(s.Properties))))
 	}
 	return nil
 }
 
-// suggest names the field that was probably meant, or all fields.
-func suggest(key string, s *huma.Schema) string {
-	names := slices.Sorted(maps.Keys(s.Properties))
+// suggest returns the end of an error message: the name that was probably meant, or all names.
+func suggest(key string, names []string) string {
 	for _, name := range names {
-		if strings.EqualFold(strings.ReplaceAll(name, "_", ""), strings.ReplaceAll(key, "_", "")) ||
-			distance(name, key) <= 2 {
+		if strings.EqualFold(strings.ReplaceAll(name, "_", ""), strings.ReplaceAll(key, "_", "")) {
 			return "; did you mean " + name + "?"
 		}
+	}
+	for _, name := range synonyms[key] {
+		if slices.Contains(names, name) {
+			return "; use " + name
+		}
+	}
+	for _, name := range names {
+		if distance(name, key) <= 2 {
+			return "; did you mean " + name + "?"
+		}
+	}
+	if len(names) == 0 {
+		return "; there are none"
 	}
 	return "; there are " + strings.Join(names, ", ")
 }

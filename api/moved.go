@@ -23,6 +23,8 @@ var moves = [...]move{
 	{"", "/v1/ledger/{}", "", clustersPath + "/{}"},
 	{"", "/v1/ranking/{}", "", "/v1/rankings/{}"},
 	{"GET", "/v1/doctor", "", "/v1/indexes"},
+	{"GET", "/v1/search", "POST", "/v1/search"},
+	{"GET", "/v1/context", "POST", "/v1/context"},
 	{"POST", "/v1/memories/search", "", "/v1/memories:search"},
 	{"POST", "/v1/memories/{}/tags", "PATCH", "/v1/memories/{}/tags"},
 	{"POST", "/v1/jobs/{}/cancel", "", "/v1/jobs/{}:cancel"},
@@ -61,11 +63,23 @@ func checkMoved(next echo.HandlerFunc) echo.HandlerFunc {
 		sent, _, _ := strings.Cut(r.RequestURI, "?")
 		for _, m := range moves {
 			if now := m.apply(r.Method, sent); now != "" {
-				return newProblem(http.StatusNotFound, "not_found", "this route is now "+now+"; see /openapi.json")
+				return newProblem(http.StatusNotFound, "not_found", "use "+now+"; see /openapi.json")
 			}
 		}
 		return next(c)
 	}
+}
+
+// synonyms maps names that other APIs have for fields and parameters to ours, in order of precedence.
+var synonyms = map[string][]string{
+	"q": {"query", "contains"}, "question": {"query"}, "text": {"content", "query"}, "content": {"text"},
+	"input": {"text", "content", "query"}, "page": {"cursor"}, "offset": {"cursor"}, "after": {"cursor"},
+	"page_token": {"cursor"}, "next_cursor": {"cursor"}, "page_size": {"limit"}, "per_page": {"limit"},
+	"limit": {"max_results"}, "top_k": {"max_results", "limit"}, "k": {"max_results", "limit"},
+	"types": {"context_types", "type"}, "type": {"memory_type", "context_types", "mime"}, "user": {"user_id"},
+	"agent": {"agent_id"}, "session": {"session_id"}, "run_id": {"session_id"}, "external_id": {"id"},
+	"mime_type": {"mime"}, "sort": {"order"}, "filters": {"filter"}, "project_id": {"namespace"}, "tenant": {"namespace"},
+	"collection": {"namespace"},
 }
 
 // movedParameters maps earlier query parameters of an operation to the present ones.

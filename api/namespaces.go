@@ -81,8 +81,8 @@ func (s *Server) namespaceRoutes() {
 		return &namespaceOutput{n}, err
 	})
 	register(s, huma.Operation{
-		OperationID: "put-quotas", Method: http.MethodPut, Path: one +
-			"/quotas", Tags: tags, Summary: "Change the quotas of a namespace",
+		OperationID: "put-quotas", Method: http.MethodPut, Path: verbPathOf(namespacesPath, "quotas", "name"), Tags: tags,
+		Summary: "Change the quotas of a namespace",
 		Description: "Replaces all quotas; an absent one is unlimited. Existing data beyond a quota stays, and " +
 			"may be replaced by data of the same size or smaller. For admins of all namespaces.",
 	}, func(ctx context.Context, in *quotasInput) (*namespaceOutput, error) {

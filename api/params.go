@@ -14,6 +14,18 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
+// checkPath validates the values of a path that may be one of a few words.
+func checkPath(value func(name string) string, op *huma.Operation) []Fault {
+	var c checker
+	for _, p := range op.Parameters {
+		if p.In == "path" && len(p.Schema.Enum) > 0 {
+			c.path = []byte("path." + p.Name)
+			c.param(p.Schema, value(p.Name))
+		}
+	}
+	return c.faults
+}
+
 // checkQuery validates a query string against the parameters of op. An empty value counts as
 // absent.
 func checkQuery(query url.Values, op *huma.Operation) []Fault {
@@ -36,10 +48,8 @@ func checkQuery(query url.Values, op *huma.Operation) []Fault {
 		switch {
 		case p == nil && now != "":
 			c.fault("is now %s; see /openapi.json", now)
-		case p == nil && len(names) == 0:
-			c.fault("is not a parameter here; there are none")
 		case p == nil:
-			c.fault("is not a parameter here; there are %s", strings.Join(names, ", "))
+			c.fault("is not a parameter here%s", suggest(name, names))
 		case p.Schema.Type == huma.TypeArray:
 			for _, v := range values {
 				c.param(p.Schema.Items, v)

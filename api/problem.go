@@ -164,9 +164,6 @@ func detailOf(status int, err error) string {
 
 // locate returns the location in a request of a field of the engine.
 func (s *Server) locate(op *huma.Operation, field string) string {
-	if field == "external_id" {
-		field = "id" // of the path or the body
-	}
 	if field == "body" {
 		return field
 	}
@@ -231,7 +228,7 @@ func (s *Server) handleError(err error, c echo.Context) {
 	ctx := c.Request().Context()
 	p, ok := errors.AsType[*Problem](err)
 	if !ok {
-		p = s.problemOfEcho(ctx, err)
+		p = s.problemOfEcho(c, err)
 	}
 	p.RequestID = requestID(ctx)
 	keepCause(ctx, p)
@@ -246,13 +243,14 @@ func (s *Server) handleError(err error, c echo.Context) {
 	}
 }
 
-func (s *Server) problemOfEcho(ctx context.Context, err error) *Problem {
+func (s *Server) problemOfEcho(c echo.Context, err error) *Problem {
 	he, ok := errors.AsType[*echo.HTTPError](err)
 	switch {
 	case ok && he.Code == http.StatusNotFound:
 		return newProblem(he.Code, "not_found", "there is no such route; see /openapi.json")
 	case ok && he.Code == http.StatusMethodNotAllowed:
-		return newProblem(he.Code, codeMethod, "this route does not support the method; see the Allow header")
+		return newProblem(he.Code, codeMethod, "this route does not support the method; use one of "+
+			c.Response().Header().Get(echo.HeaderAllow))
 	}
-	return s.problemOf(ctx, &huma.Operation{}, err)
+	return s.problemOf(c.Request().Context(), &huma.Operation{}, err)
 }

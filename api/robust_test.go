@@ -27,6 +27,33 @@ func (f *fixture) dial(t *testing.T) *net.TCPConn {
 	return conn.(*net.TCPConn)
 }
 
+// TestUnreadableRequests checks that requests that net/http refuses are answered with problems.
+func TestUnreadableRequests(t *testing.T) {
+	f := start(t, Options{})
+	for request, status := range map[string]int{
+		"GET /v1/documents/a%zz HTTP/1.1\r\nHost: localhost\r\n\r\n":                                400,
+		"GET /healthz HTTP/1.1\r\n\r\n":                                                             400,
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n":                              400,
+		"GET /healthz HTTP/7.0\r\nHost: localhost\r\n\r\n":                                          505,
+		"POST /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: smoke\r\n\r\n":             501,
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + strings.Repeat("x", 1<<21) + "\r\n\r\n": 431,
+	} {
+		conn := f.dial(t)
+		_, _ = conn.Write([]byte(request)) // the server may close the connection before it has read everything
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Errorf("%.60q: %v", request, err)
+			continue
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != status {
+			t.Errorf("%.60q: %d, %v", request, resp.StatusCode, err)
+		}
+		answer{resp.StatusCode, resp.Header, string(body)}.problem(t)
+	}
+}
+
 // TestSlowClients opens connections that send a byte now and then. The server ends them, and answers
 // others meanwhile.
 func TestSlowClients(t *testing.T) {

@@ -184,7 +184,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			failed <- srv.ServeTLS(ln, "", "") // the configuration has the certificate
 			return
 		}
-		failed <- srv.Serve(ln)
+		failed <- srv.Serve(problemListener{ln, s.opts.NewID})
 	}()
 	select {
 	case err := <-failed:

@@ -21,6 +21,7 @@ var verbs = [...]verb{
 	{"/v1/jobs", "cancel", ":cancel"},
 	{"/v1/jobs", "retry", ":retry"},
 	{keysPath, "revoke", ":revoke"},
+	{namespacesPath, "quotas", "/quotas"},
 	{proceduresPath, "publish", ":publish"},
 	{proceduresPath, "unpublish", ":unpublish"},
 	{proceduresPath, "rollback", ":rollback"},

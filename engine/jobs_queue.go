@@ -163,9 +163,9 @@ func (s *DocumentQueue) Delete(ctx context.Context, n int, id string) error {
 // Drop adds a document to delete if it still has the version and root of f; without a version, any
 // version.
 func (s *DocumentQueue) Drop(ctx context.Context, n int, f store.FileState) error {
-	if err := ragctx.ValidName("external_id", f.ID); err != nil || f.ID == "" {
+	if err := ragctx.ValidName("id", f.ID); err != nil || f.ID == "" {
 		return s.Reject(ctx, n, store.OpDelete, f.ID,
-			cmp.Or(err, ragctx.Invalid("external_id", "is empty; name the document")))
+			cmp.Or(err, ragctx.Invalid("id", "is empty; name the document")))
 	}
 	i := store.JobItem{N: n, Key: f.ID, Op: store.OpDelete, State: store.ItemPending}
 	if f.Version != 0 {
@@ -188,7 +188,7 @@ func (s *DocumentQueue) Reject(ctx context.Context, n int, op, id string, reason
 
 // clipKey shortens an invalid id so that it can be stored and shown.
 func clipKey(id string) string {
-	if ragctx.ValidName("external_id", id) != nil {
+	if ragctx.ValidName("id", id) != nil {
 		return ragctx.Clip(id)
 	}
 	return id

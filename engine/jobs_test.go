@@ -89,7 +89,7 @@ func TestBulk(t *testing.T) {
 		t.Errorf("ended: %+v", j)
 	}
 	failed := f.items(j.ID, store.ItemFailed)
-	if len(failed) != 2 || failed[0].N != 6 || failed[0].Field != "text" || !strings.Contains(failed[0].Error, "empty") || failed[1].Field != "external_id" {
+	if len(failed) != 2 || failed[0].N != 6 || failed[0].Field != "text" || !strings.Contains(failed[0].Error, "empty") || failed[1].Field != "id" {
 		t.Errorf("failed: %+v", failed)
 	}
 	if got := f.ids(); !slices.Equal(got, []string{"new", "old", "same"}) {

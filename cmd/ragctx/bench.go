@@ -80,7 +80,7 @@ func newBench(env lookupEnv) *cobra.Command {
 	flags.StringVar(&f.queries, "queries", "", "file of queries (default: drawn from the documents)")
 	countVar(flags, &f.generate, "generate", 0, 1, maxGenerated, "measure so many chunks of made up documents "+
 		"instead of the data directory")
-	flags.DurationVar(&f.settle, "settle", 0, fmt.Sprintf("how long to wait once they are written, so that indexes "+
+	durationVar(flags, &f.settle, "settle", 0, fmt.Sprintf("how long to wait once they are written, so that indexes "+
 		"have merged (default %v from %s on)", settleTime, amount(settleFrom, "chunk")))
 	flags.Var(counts{&f.clients, 1, bench.MaxClients}, "clients",
 		"clients that ask at the same time, one load for each of a list; with --rate the most requests under way")
@@ -92,7 +92,7 @@ func newBench(env lookupEnv) *cobra.Command {
 			"by a second number, into the one that is asked")
 	countVar(flags, &f.repeat, "repeat", bench.DefaultRepeat, 1, bench.MaxRepeat, "runs of each load")
 	countVar(flags, &f.requests, "requests", 0, 1, noLimit, "end a run after so many requests")
-	flags.DurationVar(&f.duration, "duration", 0,
+	durationVar(flags, &f.duration, "duration", 0,
 		fmt.Sprintf("end a run after this time (default %v without --requests)", bench.DefaultDuration))
 	countVar(flags, &f.maxTokens, "max-tokens", ragctx.DefaultMaxTokens, 1, ragctx.MaxTokensLimit, "token budget of each answer")
 	limitFlag(flags, &f.maxResults, ragctx.DefaultMaxResults, 1, ragctx.MaxResultsLimit)
@@ -101,7 +101,7 @@ func newBench(env lookupEnv) *cobra.Command {
 	countVar(flags, &f.pid, "pid", 0, 1, 1<<31-1, "the server's process, for processor time and memory (default: "+
 		"that of the data directory)")
 	flags.Uint64Var(&f.seed, "seed", 1, "of the documents that are made up and of when requests are due")
-	flags.DurationVar(&f.recall, "recall-time", 2*time.Second, "how long to measure what the vector index finds; 0 does not")
+	durationVar(flags, &f.recall, "recall-time", 2*time.Second, "how long to measure what the vector index finds; 0 does not")
 	flags.StringVar(&f.json, "json", "", `write the report as JSON to a file; "-" prints it in place of the table`)
 	return cmd
 }

@@ -195,7 +195,6 @@ func TestSuggestions(t *testing.T) {
 		"docs lst --json":              `"list"`,
 		"--log-level info docs lst -q": `"list"`,
 		"forget x":                     `"memory delete"`,
-		"memory add x":                 `"remember"`,
 		"query x --max-token 5":        `"--max-tokens"`,
 		"serve --vectr-graph flat":     `"--vector-graph"`,
 		"memory list --min-import 1":   `"--min-importance"`,

@@ -66,7 +66,7 @@ func newDoctor(env lookupEnv) *cobra.Command {
 	}
 	addSettings(cmd.Flags(), "server")
 	cmd.Flags().BoolVar(&repair, "repair", false, "make every index again that differs from the database")
-	cmd.Flags().DurationVar(&searching, "recall-time", engine.DefaultSearching,
+	durationVar(cmd.Flags(), &searching, "recall-time", engine.DefaultSearching,
 		"how long to measure in all what the vector indexes find; 0 does not")
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd

@@ -118,6 +118,37 @@ func (m moment) Set(s string) (err error) {
 	return errors.New("use a day or a time: " + timeForms)
 }
 
+// span is a flag's value: a duration, also in days, such as 90d.
+type span struct{ value *time.Duration }
+
+func durationVar(flags *pflag.FlagSet, value *time.Duration, name string, preset time.Duration, help string) {
+	*value = preset
+	flags.Var(span{value}, name, help)
+}
+
+// String implements pflag.Value.
+func (s span) String() string {
+	if s.value == nil || *s.value == 0 {
+		return "0s"
+	}
+	return s.value.String()
+}
+
+// Type implements pflag.Value.
+func (span) Type() string { return "duration" }
+
+// Set implements pflag.Value.
+func (s span) Set(text string) (err error) {
+	if days, is := strings.CutSuffix(text, "d"); is {
+		if n, err := strconv.ParseFloat(days, 64); err == nil && math.Abs(n) <= 36500 {
+			*s.value = time.Duration(n * float64(24*time.Hour))
+			return nil
+		}
+	}
+	*s.value, err = time.ParseDuration(text)
+	return err
+}
+
 // spellings are other names of flags. Earlier versions had them.
 var spellings = map[string]string{"max-results": "limit", "lines": "limit", "count": "limit", "types": "type"}
 
@@ -171,7 +202,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	case "bool":
 		remedy = "use true or false"
 	case "duration":
-		remedy = "use a time such as 30s or 5m"
+		remedy = "use a time such as 30s, 5m or 90d"
 	case "float64":
 		remedy = "use a number"
 	}

@@ -54,7 +54,7 @@ func newKeysCreate(env lookupEnv) *cobra.Command {
 			"namespaces, because only such a key can create others. The key of a user reads that user's\n" +
 			"items and shared items, and changes only that user's items.",
 		Example: `  ragctx keys create ops --role admin
-  ragctx keys create "billing agent" --role write --only billing --ttl 2160h
+  ragctx keys create "billing agent" --role write --only billing --ttl 90d
   ragctx keys create "ada's editor" --role write --only team --user ada`,
 		Args: exactly(1, "one argument, the name that says what the key is for"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +64,7 @@ func newKeysCreate(env lookupEnv) *cobra.Command {
 				return badUsage("--role: %q is not a role; use read, write or admin", role)
 			}
 			if ttl < 0 {
-				return badUsage("--ttl: is %s; use a time such as 720h", ttl)
+				return badUsage("--ttl: is %s; use a time such as 12h or 90d", ttl)
 			}
 			if ttl > 0 {
 				k.Expires = time.Now().Add(ttl)
@@ -107,7 +107,7 @@ func newKeysCreate(env lookupEnv) *cobra.Command {
 	flags.StringVar(&role, "role", "read", "read, write or admin")
 	flags.StringArrayVar(&k.Namespaces, "only", nil, "a namespace that the key is for; may be repeated; without it all")
 	flags.StringVar(&k.User, "user", "", "the only user that the key acts for")
-	flags.DurationVar(&ttl, "ttl", 0, "how long the key is valid, such as 720h; without it until it is revoked")
+	durationVar(flags, &ttl, "ttl", 0, "how long the key is valid, such as 12h or 90d; without it until it is revoked")
 	jsonFlag(cmd.Flags(), &asJSON)
 	return cmd
 }

@@ -54,7 +54,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		err = errInterrupted // the errors of interrupted calls do not matter
 	}
 	if !errors.Is(err, errSilent) {
-		fmt.Fprintln(stderr, "ragctx:", escaped(withoutPackages(oneLine(withRemedy(err)))))
+		fmt.Fprintln(stderr, "ragctx:", escaped(withoutPackages(asWritten(cmd, withRemedy(err)))))
 	}
 	var usage *usageError
 	switch {

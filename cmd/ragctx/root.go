@@ -104,6 +104,9 @@ func group(cmd *cobra.Command) {
 
 // unknownCommand returns the error about a command that parent does not have.
 func unknownCommand(parent *cobra.Command, name string) error {
+	if now := replacement(parent, name); now != "" {
+		return badUsage("unknown command %q; use %s", ragctx.Clip(name), now)
+	}
 	parent.SuggestionsMinimumDistance = 2 // cobra's default
 	near := parent.SuggestionsFor(name)
 	if len(near) == 0 { // the name may be a command of another group

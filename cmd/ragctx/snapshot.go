@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 )
@@ -93,6 +94,9 @@ func runRestore(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string)
 	}
 	p := newPercent(cmd.ErrOrStderr(), "restore", f)
 	info, err := engine.Restore(cmd.Context(), file, s.Data, store.RestoreOptions{Force: f.force, Progress: p.update})
+	if errors.Is(err, ragctx.ErrConflict) && !f.force {
+		err = fmt.Errorf("%w, or --force, which replaces its contents", err)
+	}
 	if err != nil {
 		return unlocked(err)
 	}

@@ -172,9 +172,9 @@ func TestValidate(t *testing.T) {
 		doc  ragctx.Document
 		kind error
 	}{
-		{"external_id", with(func(d *ragctx.Document) { d.ExternalID = "" }), ragctx.ErrInvalid},
-		{"external_id", with(func(d *ragctx.Document) { d.ExternalID = strings.Repeat("a", 513) }), ragctx.ErrInvalid},
-		{"external_id", with(func(d *ragctx.Document) { d.ExternalID = "a\x00" }), ragctx.ErrInvalid},
+		{"id", with(func(d *ragctx.Document) { d.ExternalID = "" }), ragctx.ErrInvalid},
+		{"id", with(func(d *ragctx.Document) { d.ExternalID = strings.Repeat("a", 513) }), ragctx.ErrInvalid},
+		{"id", with(func(d *ragctx.Document) { d.ExternalID = "a\x00" }), ragctx.ErrInvalid},
 		{"text", with(func(d *ragctx.Document) { d.Text = "" }), ragctx.ErrInvalid},
 		{"text", with(func(d *ragctx.Document) { d.Text = "\ufeff \r\n" }), ragctx.ErrInvalid},
 		{"text", with(func(d *ragctx.Document) { d.Text, d.Title = "\n", " \t" }), ragctx.ErrInvalid},

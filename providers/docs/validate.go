@@ -33,9 +33,9 @@ const (
 func Validate(d ragctx.Document, o Options) error {
 	limit := o.withDefaults().MaxBytes
 	if d.ExternalID == "" {
-		return ragctx.Invalid("external_id", "is empty; give the document a name that is unique in its namespace, such as its path or URL")
+		return ragctx.Invalid("id", "is empty; give the document a name that is unique in its namespace, such as its path or URL")
 	}
-	if err := ragctx.ValidName("external_id", d.ExternalID); err != nil {
+	if err := ragctx.ValidName("id", d.ExternalID); err != nil {
 		return err
 	}
 	if len(d.Text) > limit {

@@ -69,8 +69,8 @@ func checkVacant(dir string, force bool) error {
 				return fmt.Errorf("restore: %w", err)
 			}
 		case e.Name() != store.LockName && !force:
-			return fmt.Errorf("restore: %w: the data directory %s is not empty; use another one, "+
-				"or force the replacement of its contents", ragctx.ErrConflict, dir)
+			return fmt.Errorf("restore: %w: the data directory %s is not empty; use another one",
+				ragctx.ErrConflict, dir)
 		}
 	}
 	return nil
