@@ -23,7 +23,9 @@ type page struct {
 // pages returns the pages in the order of the navigation.
 func pages() []page {
 	return []page{
-		{path: root + "/playground", name: "Playground", view: showPlayground},
+		{path: playgroundPath, name: "Playground", view: showPlayground, also: map[string]view{
+			"GET " + playgroundPath + "/answer": showAnswer, "GET " + playgroundPath + "/why": showWhy,
+		}},
 	}
 }
 

@@ -15,10 +15,13 @@ try {
   for (const file of files) {
     const tests = await import(join(here, "pages", file));
     for (const [name, test] of Object.entries(tests)) {
+      if (process.env.TEST && name !== process.env.TEST) continue;
       const began = Date.now();
       const context = await browser.context();
       try {
-        await test(context);
+        let timer;
+        const late = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error("the test takes longer than two minutes")), 120_000); });
+        await Promise.race([test(context), late]).finally(() => clearTimeout(timer));
         await context.finish();
         passed++;
         console.log(`ok    ${basename(file, ".mjs")} ${name} (${Date.now() - began} ms)`);

@@ -35,6 +35,19 @@
       copy(button);
     }
   });
+  // A slider is logarithmic, from 50 to 50,000; the number that it slides is what the form sends.
+  const least = 50, most = 50000;
+  document.addEventListener("input", (e) => {
+    const { slides } = e.target.dataset;
+    if (slides) {
+      const n = least * (most / least) ** (e.target.value / 1000);
+      const step = 10 ** Math.max(0, Math.floor(Math.log10(n)) - 1);
+      document.getElementById(slides).value = Math.round(n / step) * step;
+      return;
+    }
+    const slider = e.target.id && document.querySelector(`[data-slides="${CSS.escape(e.target.id)}"]`);
+    if (slider) slider.value = 1000 * Math.log(Math.max(e.target.value, least) / least) / Math.log(most / least);
+  });
   document.addEventListener("change", (e) => {
     if ("submit" in e.target.dataset) e.target.form.requestSubmit();
   });
