@@ -66,7 +66,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.Strea
 		ctx, cancel := context.WithCancel(hctx.Context())
 		defer cancel()
 		out := openStream(hctx)
-		err := out.keepAlive() // shows the client that the stream has begun
+		err := out.begin(strconv.FormatUint(after, 10))
 		if err == nil {
 			err = relay(ctx, s.stopping, follow(ctx, s.engine.Events().Follow(ctx, f, after)), func(ev ragctx.Event) error {
 				return out.eventWith(string(ev.Type), strconv.FormatUint(ev.Seq, 10), ev)

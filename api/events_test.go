@@ -62,6 +62,46 @@ func TestEventStream(t *testing.T) {
 	}
 }
 
+// TestStreamBegin resumes streams that are interrupted before their first event: their first id is
+// the position at which they began.
+func TestStreamBegin(t *testing.T) {
+	f := start(t, Options{})
+	for path, write := range map[string][3]string{
+		"/v1/events":               {"POST", "/v1/memories", `{"content":"Releases are on Mondays."}`},
+		"/v1/clusters/team/stream": {"POST", "/v1/clusters/team/messages", `{"topic":"PLAN","sender":"a","text":"Releases are on Mondays."}`},
+	} {
+		first := func(prefix, last string) string {
+			t.Helper()
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last != "" {
+				req.Header.Set("Last-Event-ID", last)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			for sc := bufio.NewScanner(resp.Body); sc.Scan(); {
+				if rest, ok := strings.CutPrefix(sc.Text(), prefix); ok {
+					return rest
+				}
+			}
+			t.Fatalf("%s: no line begins with %q", path, prefix)
+			return ""
+		}
+		begin := first("id: ", "")
+		if a := f.call(t, write[0], write[1], write[2]); a.status != http.StatusCreated {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		if data := first("data: ", begin); !strings.Contains(data, "memory_stored") && !strings.Contains(data, "Mondays") {
+			t.Errorf("%s after %s: %s", path, begin, data)
+		}
+	}
+}
+
 // TestEventClient reads through the client, with the grant of whoever asks.
 func TestEventClient(t *testing.T) {
 	f := start(t, Options{})

@@ -53,11 +53,14 @@ func (s *Server) streamMessages(ctx context.Context, in *messageStream) (*huma.S
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		ctx, cancel := context.WithCancel(hctx.Context())
 		defer cancel()
-		open := s.messageEvents
+		messages := follow(ctx, s.engine.Ledger().Follow(ctx, f, after))
+		var err error
 		if r := humaecho.Unwrap(hctx).Request(); strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-			open = s.messageFrames
+			err = s.messageFrames(ctx, hctx, messages)
+		} else {
+			err = s.messageEvents(ctx, hctx, after, messages)
 		}
-		if err := open(ctx, hctx, follow(ctx, s.engine.Ledger().Follow(ctx, f, after))); err != nil {
+		if err != nil {
 			s.log.DebugContext(ctx, "stream ended", "request_id", requestID(ctx), "error", err)
 		}
 	}}, nil
@@ -78,9 +81,11 @@ func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Seque
 	return last, nil
 }
 
-func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, messages <-chan streamElement[ledger.Message]) error {
+func (s *Server) messageEvents(ctx context.Context, hctx huma.Context, after ledger.Sequence,
+	messages <-chan streamElement[ledger.Message],
+) error {
 	out := openStream(hctx)
-	if err := out.keepAlive(); err != nil { // shows the client that the stream has begun
+	if err := out.begin(after.String()); err != nil {
 		return err
 	}
 	return relay(ctx, s.stopping, messages, func(m ledger.Message) error {

@@ -80,6 +80,10 @@ func (s *stream) eventWith(name, id string, data any) error {
 	return s.write("event: " + name + "\nid: " + id + "\ndata: " + string(b) + "\n\n")
 }
 
+// begin shows the client that the stream has begun, and after which id. So the client can resume a
+// stream that is interrupted before its first event.
+func (s *stream) begin(id string) error { return s.write("id: " + id + "\n\n") }
+
 func (s *stream) keepAlive() error { return s.write(": still here\n\n") }
 
 // streamElement is an element of a stream, or the error that ended it.
