@@ -106,8 +106,8 @@ step 'the console in a browser'
 # Chromium uses each page; without Chromium or Node the step says why it is skipped.
 tools/console/run.sh
 
-step 'the Python client'
-# The package of clients/ against the program, with libraries that pip installs once.
+step 'the clients in Python and TypeScript'
+# The packages of clients/ against the program, with libraries that pip and npm install once.
 RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh
 
 step fuzz

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 
 from .errors import StartFailed
@@ -50,6 +52,8 @@ class Server:
             assert self._process.stdout is not None
             for line in self._process.stdout:
                 if line.startswith("ragctx serves "):
+                    # A thread reads what else the server prints, so that it never waits for a reader.
+                    threading.Thread(target=collections.deque, args=(self._process.stdout, 0), daemon=True).start()
                     return line.split()[2]
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
@@ -59,7 +63,9 @@ class Server:
     def stop(self) -> None:
         """End the server, wait for its end, and remove a temporary data directory."""
         if self._process is not None:
-            self._process.communicate()
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process.wait()
             self._process = None
         if self._temporary is not None:
             self._temporary.cleanup()

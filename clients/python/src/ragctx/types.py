@@ -2563,14 +2563,14 @@ class ListSessionMessagesQuery(TypedDict):
     last message of another branch
     """
 
-    cursor: NotRequired[str]
-    """
-    next_cursor of the previous page; it names the branch, so leaf may be left out
-    """
-
     limit: NotRequired[int]
     """
-    maximum number of messages, counted from the newest
+    maximum number of entries per page
+    """
+
+    cursor: NotRequired[str]
+    """
+    next_cursor of the previous page
     """
 
 
@@ -4751,7 +4751,7 @@ class SessionPage(TypedDict):
 
     sessions: list[SessionEntry]
     """
-    most recently changed first
+    newest first, by creation
     """
 
 
