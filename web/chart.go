@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ragctx/ragctx/web/html"
 )
@@ -55,6 +56,9 @@ func grouped(n int) string {
 func amount(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, is := strings.CutSuffix(noun, "y"); is {
+		noun = stem + "ie"
 	}
 	return fmt.Sprintf("%s %ss", grouped(n), noun)
 }

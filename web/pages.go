@@ -26,6 +26,7 @@ func pages() []page {
 		{path: playgroundPath, name: "Playground", view: showPlayground, also: map[string]view{
 			"GET " + playgroundPath + "/answer": showAnswer, "GET " + playgroundPath + "/why": showWhy,
 		}},
+		memoryPage(),
 	}
 }
 

@@ -48,6 +48,11 @@
     const slider = e.target.id && document.querySelector(`[data-slides="${CSS.escape(e.target.id)}"]`);
     if (slider) slider.value = 1000 * Math.log(Math.max(e.target.value, least) / least) / Math.log(most / least);
   });
+  // A button that asks before it does something that cannot be undone.
+  document.addEventListener("click", (e) => {
+    const asked = e.target.closest("[data-confirm]");
+    if (asked && !confirm(asked.dataset.confirm)) e.preventDefault();
+  });
   document.addEventListener("change", (e) => {
     if ("submit" in e.target.dataset) e.target.form.requestSubmit();
   });

@@ -1,0 +1,291 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/web/html"
+)
+
+const (
+	memoryPath = root + "/memory"
+	// maxMemories is how many memories of each state a timeline is made of.
+	maxMemories = 1000
+	// momentsPerPage is how many turns a page of the timeline shows.
+	momentsPerPage = 25
+)
+
+func memoryPage() page {
+	return page{path: memoryPath, name: "Memory", view: showMemory, also: map[string]view{
+		"GET " + memoryPath + "/timeline": showTimeline, "GET " + memoryPath + "/one": showOneMemory,
+		"POST " + memoryPath + "/edit": saveMemory, "POST " + memoryPath + "/act": actOnMemory,
+	}}
+}
+
+// memoryOf has the fields of a memory of REST that the timeline shows.
+type memoryOf struct {
+	ID, Content, State string
+	User               string `json:"user_id"`
+	Session            string `json:"session_id"`
+	Type               string `json:"memory_type"`
+	Importance         float64
+	Tags               []string
+	Occurred, Recorded time.Time
+	Version            int
+	Pinned, Profile    bool
+	Reason             string // why it is in quarantine
+	About              *struct {
+		Kind, Subject, Attribute, Value, Rule, Reason, When string
+		Confidence                                          float64
+	}
+	Sources []evidence
+}
+
+// evidence is a place in a message of a turn, in code points.
+type evidence struct {
+	Turn                string
+	Message, Start, End int
+	At                  time.Time
+}
+
+// said returns the time of the turn that a memory is from.
+func (m memoryOf) said() time.Time {
+	if len(m.Sources) > 0 {
+		return m.Sources[0].At
+	}
+	return m.Occurred
+}
+
+// turn returns the turn that a memory is from. The memory of a turn has the id of the turn.
+func (m memoryOf) turn() string {
+	if len(m.Sources) > 0 {
+		return m.Sources[0].Turn
+	}
+	return m.ID
+}
+
+// kind returns a short name of what the memory is.
+func (m memoryOf) kind() string {
+	if m.About != nil {
+		return m.About.Kind
+	}
+	return m.Type
+}
+
+// memoryScope is what the form of the page selects.
+type memoryScope struct {
+	user, contains, session, show string
+	asOf                          string // RFC 3339; "" is now
+	page                          int
+}
+
+// memoryStates are the selections of the page with the states that they list.
+var memoryStates = []struct {
+	value, name string
+	states      []string
+}{
+	{"", "everything", []string{"active", "superseded", "expired", "deleted"}},
+	{"current", "what is current", []string{"active"}},
+	{"past", "what was superseded or has expired", []string{"superseded", "expired"}},
+	{"forgotten", "what was forgotten", []string{"deleted"}},
+}
+
+func readMemoryScope(v *visit) memoryScope {
+	q := v.r.URL.Query()
+	s := memoryScope{user: q.Get("user"), contains: q.Get("words"), session: q.Get("session"), show: q.Get("show"), asOf: q.Get("as_of")}
+	s.page, _ = strconv.Atoi(q.Get("page")) // no number is the first page
+	s.page = max(s.page, 1)
+	return s
+}
+
+// link returns an address of the timeline with this scope, and with other values for some of its parameters.
+func (s memoryScope) link(v *visit, args ...string) string {
+	return v.link(memoryPath, append([]string{
+		"user", s.user, "words", s.contains, "session", s.session, "show", s.show, "as_of",
+		s.asOf,
+	}, args...)...)
+}
+
+// query returns the parameters of REST that select the memories.
+func (s memoryScope) query(v *visit, args ...string) url.Values {
+	return v.query(append([]string{
+		"user_id", s.user, "contains", s.contains, "session_id", s.session,
+		"order", "recent", "limit", strconv.Itoa(maxMemories),
+	}, args...)...)
+}
+
+type memoryList struct {
+	Memories []memoryOf
+	Next     string `json:"next_cursor"`
+}
+
+// memories returns the newest memories of the scope in some states, newest first. more reports that there
+// are others.
+func (s memoryScope) memories(v *visit, states []string) (all []memoryOf, more bool, err error) {
+	for _, state := range states {
+		list, err := get[memoryList](v, "/v1/memories", s.query(v, "state", state))
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range list.Memories {
+			list.Memories[i].State = state
+		}
+		all, more = append(all, list.Memories...), more || list.Next != ""
+	}
+	sortMemories(all)
+	return all, more, nil
+}
+
+// sortMemories sorts by the time of the turn, newest first; within a turn its own text is the first.
+func sortMemories(all []memoryOf) {
+	slices.SortStableFunc(all, func(a, b memoryOf) int {
+		return cmp.Or(b.said().Compare(a.said()), cmp.Compare(a.turn(), b.turn()), cmp.Compare(len(a.Sources), len(b.Sources)),
+			a.Recorded.Compare(b.Recorded), cmp.Compare(a.ID, b.ID))
+	})
+}
+
+// showMemory shows what was learnt of a user, as a timeline.
+func showMemory(v *visit) (html.Part, error) {
+	s := readMemoryScope(v)
+	known, err := s.timeline(v)
+	if err != nil {
+		return nil, err
+	}
+	users, err := usersOf(v)
+	if err != nil {
+		return nil, err
+	}
+	form, err := s.form(v, users)
+	if err != nil {
+		return nil, err
+	}
+	return html.List{heading("Memory"), done(v), form, html.E("div#timeline", known)}, nil
+}
+
+// userCount is a user with the number of their memories.
+type userCount struct {
+	Name, Type string
+	Total      int `json:"total_memories"`
+}
+
+// usersOf lists the users with memories. A key that is bound to a user may not list others.
+func usersOf(v *visit) ([]userCount, error) {
+	found, err := get[struct{ Results []userCount }](v, "/mem0/v1/entities", v.query())
+	if errors.Is(err, ragctx.ErrDenied) {
+		return nil, nil
+	}
+	return slices.DeleteFunc(found.Results, func(u userCount) bool { return u.Type != "user" }), err
+}
+
+// form selects the user and the memories, and has the slider.
+func (s memoryScope) form(v *visit, users []userCount) (html.Part, error) {
+	var options, shows html.List
+	for _, u := range users {
+		options = append(options, html.E("option", html.A("value", u.Name), html.Text(amount(u.Total, "memory"))))
+	}
+	for _, m := range memoryStates {
+		shows = append(shows, html.E("option", html.A("value", m.value), html.Flag("selected", m.value == s.show), html.Text(m.name)))
+	}
+	slider, err := s.slider(v)
+	if err != nil {
+		return nil, err
+	}
+	field := func(label, name, value, hint string) html.Part {
+		return html.E("label", html.E("span", html.Text(label)), html.E("input", html.A("name", name), html.A("value", value),
+			html.A("placeholder", hint), html.A("maxlength", "512"), html.A("autocomplete", "off"), html.If(name == "user", html.A("list",
+				"users"))))
+	}
+	return html.E("form.memories#memories", html.A("method", "get"), html.A("action", memoryPath), namespaceField(v),
+		html.A("hx-get", memoryPath+"/timeline"), html.A("hx-trigger", "input from:#as-of delay:80ms, again"), html.A("hx-target",
+			"#timeline"),
+		html.A("hx-sync", "this:replace"),
+		html.E("div.scope", field("User", "user", s.user, "memories without a user"), html.E("datalist#users", options),
+			field("With the words", "words", s.contains, "any"), field("In session", "session", s.session, "any"),
+			html.E("label", html.E("span", html.Text("Show")), html.E("select", html.A("name", "show"), shows)),
+			html.E("button.main", html.Text("Show"))),
+		slider), nil
+}
+
+// namespaceField keeps the namespace of the page in a form that is sent with GET.
+func namespaceField(v *visit) html.Part {
+	return html.If(v.namespace() != "", html.E("input", html.A("type", "hidden"), html.A("name", "namespace"), html.A("value",
+		v.namespace())))
+}
+
+// moments returns the times at which something was learnt, oldest first.
+func (s memoryScope) moments(v *visit) (times []time.Time, err error) {
+	s.contains = "" // the slider covers the whole time
+	all, _, err := s.memories(v, memoryStates[0].states)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range all {
+		times = append(times, m.Recorded)
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	return slices.CompactFunc(times, time.Time.Equal), nil
+}
+
+// slider chooses the time as of which the timeline is shown: one step for each moment at which something was learnt.
+func (s memoryScope) slider(v *visit) (html.Part, error) {
+	times, err := s.moments(v)
+	if err != nil || len(times) < 2 {
+		return nil, err
+	}
+	at, text := len(times), "now"
+	if t, err := time.Parse(time.RFC3339Nano, s.asOf); err == nil {
+		at, text = 0, moment(t)
+		for at < len(times) && !times[at].After(t) {
+			at++
+		}
+		at = max(at-1, 0)
+	}
+	return html.E("div.as-of",
+		html.E("label", html.A("for", "as-of"), html.Text("As known on")), html.E("output#as-of-time", html.A("for", "as-of"),
+			html.Text(text)),
+		html.E("input#as-of", html.A("type", "range"), html.A("name", "step"), html.A("min", "0"),
+			html.Int("max", len(times)), html.Int("value", at), html.A("aria-valuetext", text)),
+		html.If(s.asOf != "", html.E("a", html.A("href", s.link(v, "as_of", "", "page", "")), html.Text("Now"))),
+		html.E("noscript", html.E("p.quiet", html.Text("The slider needs scripts; the address takes as_of as well.")))), nil
+}
+
+// showTimeline answers the slider with the timeline as of its step, and puts the time into the address.
+func showTimeline(v *visit) (html.Part, error) {
+	s := readMemoryScope(v)
+	times, err := s.moments(v)
+	if err != nil {
+		return nil, err
+	}
+	step, err := strconv.Atoi(v.param("step"))
+	if err != nil || step < 0 || step > len(times) {
+		return nil, ragctx.Invalid("step", "is %q; use 0 to %d", ragctx.Clip(v.param("step")), len(times))
+	}
+	s.asOf, s.page = "", 1
+	if step < len(times) {
+		s.asOf = times[step].Format(time.RFC3339Nano)
+	}
+	v.w.Header().Set("HX-Replace-Url", s.link(v))
+	known, err := s.timeline(v)
+	if err != nil {
+		return nil, err
+	}
+	text := "now"
+	if s.asOf != "" {
+		text = moment(times[step])
+	}
+	return html.List{known, html.E("output#as-of-time", html.A("for", "as-of"), html.A("hx-swap-oob", "true"), html.Text(text))}, nil
+}
+
+// moment returns a time for people, in UTC.
+func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") }
+
+// clock is a time that programs can read as well.
+func clock(t time.Time, layout string) html.Part {
+	return html.E("time", html.A("datetime", t.UTC().Format(time.RFC3339)), html.A("title", t.UTC().Format(time.RFC3339)),
+		html.Text(t.UTC().Format(layout)))
+}
