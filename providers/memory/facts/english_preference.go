@@ -103,10 +103,13 @@ var englishInstructions = []rule{
 	{
 		name: "could you", kind: ragctx.FactInstruction, heads: "can could would will", keep: true, standing: true,
 		re: `(?:can|could|would|will) you (?:please |pls )?(?P<v>(?:always|never|stop [a-z]+ing|quit [a-z]+ing|` +
-			`from now on) .+)`, attribute: "instruction", conf: .74, imp: .85,
-		reason: "asks for something lasting",
-		yes:    []string{"Could you stop using semicolons in my emails?", "can you always show the units"},
-		no:     []string{"Can you stop the server?"}, check: not(`stop (?:working|running)`),
+			`from now on) .+|[^,]{4,160}? (?:from (?:now|here|this point) on(?: out)?|going forward|moving forward))`,
+		attribute: "instruction", conf: .8, imp: .85, reason: "asks for something lasting",
+		yes: []string{
+			"Could you stop using semicolons in my emails?", "can you always show the units",
+			"Could you please use metric units from now on?", "Would you call me Sam going forward?",
+		},
+		no: []string{"Can you stop the server?", "Can you see it from here?"}, check: not(`stop (?:working|running)`),
 	},
 	{
 		name: "do not", kind: ragctx.FactInstruction, heads: "don't dont do no avoid never", keep: true,

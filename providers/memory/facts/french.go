@@ -33,6 +33,19 @@ var french = language{
 			no:  []string{"à l'avenir tout sera cher"},
 		},
 		{
+			name: "dorénavant", kind: ragctx.FactInstruction, heads: "*", has: "desormais dorenavant l'avenir maintenant toujours jamais",
+			standing: true, keep: true, attribute: "instruction",
+			re: `(?P<v>(?:(?:peux|pourrais)-tu|tu (?:peux|pourrais)|(?:pouvez|pourriez)-vous|vous (?:pouvez|pourriez)) ` +
+				`[^,]{0,120}?(?:{desormais}|toujours|plus jamais)\b.*|` +
+				`(?:reponds|repondez|parle|parlez|ecris|ecrivez|utilise|utilisez|emploie|evite|evitez|mets|mettez|donne|donnez|` +
+				`montre|cite|citez|explique|appelle|appelez|fais|garde|ne)(?:-moi|-nous)?(?: [^, ]+){0,8}? {desormais}\b.*)`,
+			conf: .84, imp: .9, reason: `says "dorénavant"`,
+			yes: []string{
+				"Réponds-moi désormais en anglais.", "Peux-tu toujours citer tes sources ?",
+				"Pourrais-tu utiliser le système métrique à l'avenir ?", "Donne-moi les prix en euros dorénavant",
+			}, no: []string{"Je travaille désormais à Lyon", "Peux-tu corriger ce texte ?"},
+		},
+		{
 			name: "réponds", kind: ragctx.FactInstruction,
 			heads: "reponds repondez parle ecris utilise appelle tutoie tutoyez vouvoie sans pas", keep: true, attribute: "answers",
 			re: `(?:(?:reponds|repondez|parle|ecris)(?:-moi|-nous)?(?: toujours| uniquement| seulement)? (?:en|` +

@@ -41,6 +41,18 @@ var german = language{
 			}, no: []string{"in Zukunft wird alles teurer"},
 		},
 		{
+			name: "künftig", kind: ragctx.FactInstruction, heads: "*", has: "ab kunftig zukunftig zukunft nun immer nie",
+			standing: true, keep: true, attribute: "instruction",
+			re: `(?P<v>(?:kannst|konntest|wurdest|magst) du(?: mir| mich| uns| dir| bitte)* (?:{ab}|immer|nie(?:mals)?) .+|` +
+				`(?:antworte|sprich|rede|schreibe?|nenne?|verwende|nutze?|benutze|zeige?|gib|erklare?|halte?|lass|formuliere?|` +
+				`ubersetze?|rechne|fasse?|mache?|bitte)(?: mir| mich| uns| dich| bitte| [^, ]+){0,3}? {ab} .+)`,
+			conf: .86, imp: .9, reason: `says "künftig"`,
+			yes: []string{
+				"Antworte mir bitte künftig nur auf Englisch.", "Könntest du in Zukunft die Quellen nennen?",
+				"Kannst du bitte immer metrische Einheiten verwenden?", "Schreib ab sofort kürzere Mails",
+			}, no: []string{"Ich antworte künftig später", "Kannst du das in der Mail ändern?", "Arbeite ab jetzt bei Siemens"},
+		},
+		{
 			name: "antworte", kind: ragctx.FactInstruction,
 			heads: "antworte sprich schreib schreibe nenn nenne verwende nutze benutze keine duze sieze du " +
 				"erklar halte", keep: true, attribute: "answers",

@@ -91,6 +91,9 @@ var macros = strings.NewReplacer(
 	"{name}", `(?:(?:dr|mr|mrs|ms|prof)\.?\s+)?[a-z][a-z'-]*(?:\s+[a-z][a-z'-]*){0,2}?`,
 	"{is}", `(?:'s|\s+is|s)`,
 	"{rest}", `(?P<v>.+)`,
+	"{ab}", `(?:ab\s+(?:jetzt|sofort|nun)|in\s+zukunft|zukunftig|kunftig|von\s+(?:nun|jetzt)\s+an)`,
+	"{desormais}", `(?:desormais|dorenavant|a\s+l'avenir|a\s+partir\s+de\s+maintenant)`,
+	"{adelante}", `(?:a\s+partir\s+de\s+ahora|(?:de\s+ahora\s+)?en\s+adelante)`,
 )
 
 // compiled maps the first word of a clause to the rules of all languages, in the order of the

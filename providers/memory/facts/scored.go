@@ -90,7 +90,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 	ruled := e.credible(u)
 	plain := 0.0 // the confidence of a unit below the gate
 	if below := (len(why) > 0 || len(sc.units) > maxShort) && p < sure || p < Gate; below {
-		if slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) {
+		if slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) || len(why) == 0 && p >= wishGate && sc.isWish(b) {
 			p = max(p, Gate)
 		} else {
 			plain, p = p, min(p, Gate-.01)
@@ -154,6 +154,15 @@ func (e *extractor) plainFacts(u *unit, ruled []Fact, b *bag, sc *scene, p float
 		}
 	}
 	return out
+}
+
+// wishGate is the least confidence of a wish for later answers in a short message. The user notices at once that one
+// was missed, and has to repeat it.
+const wishGate = .6
+
+// isWish reports whether the unit of a short message is most likely an instruction.
+func (sc *scene) isWish(b *bag) bool {
+	return len(sc.units) <= maxShort && loadWeights().kindOf(b.hashes, func(ragctx.FactKind) bool { return false }) == ragctx.FactInstruction
 }
 
 // partsOf returns the pieces of a unit.

@@ -37,6 +37,18 @@ var spanish = language{
 			no:  []string{"en el futuro todo será caro"},
 		},
 		{
+			name: "en adelante", kind: ragctx.FactInstruction, heads: "*", has: "partir adelante siempre nunca",
+			standing: true, keep: true, attribute: "instruction",
+			re: `(?P<v>(?:puedes|podrias|puede|podria) [^,]{0,120}?(?:{adelante}|siempre)\b.*|` +
+				`(?:respond[ea]|responde[dm]e|contesta|contestame|habla|hablame|escribe|escribeme|usa|utiliza|evita|pon|ponme|dame|muestra|` +
+				`muestrame|cita|explica|explicame|llamame|haz|no [a-z]+s)(?: [^, ]+){0,8}? {adelante}\b.*)`,
+			conf: .84, imp: .9, reason: `says "en adelante"`,
+			yes: []string{
+				"Explícame las cosas con ejemplos de ahora en adelante.", "¿Puedes citar siempre las fuentes?",
+				"¿Podrías usar el sistema métrico de ahora en adelante?",
+			}, no: []string{"Trabajo en Lugo a partir de ahora", "¿Puedes corregir este texto?"},
+		},
+		{
 			name: "responde", kind: ragctx.FactInstruction,
 			heads: "responde respondeme contesta hablame habla escribe llamame usa utiliza prefiero tuteame " +
 				"sin", keep: true, attribute: "answers",
