@@ -23,10 +23,7 @@ type page struct {
 // pages returns the pages in the order of the navigation.
 func pages() []page {
 	return []page{
-		{path: playgroundPath, name: "Playground", view: showPlayground, also: map[string]view{
-			"GET " + playgroundPath + "/answer": showAnswer, "GET " + playgroundPath + "/why": showWhy,
-		}},
-		memoryPage(),
+		playgroundPage(), documentsPage(), memoryPage(), healthPage(),
 	}
 }
 

@@ -127,6 +127,12 @@ func without(value string, all []choice) string {
 	return value
 }
 
+func playgroundPage() page {
+	return page{path: playgroundPath, name: "Playground", view: showPlayground, also: map[string]view{
+		"GET " + playgroundPath + "/answer": showAnswer, "GET " + playgroundPath + "/why": showWhy,
+	}}
+}
+
 func showPlayground(v *visit) (html.Part, error) {
 	q, err := readQuestion(v.r)
 	if err != nil {
@@ -140,7 +146,7 @@ func showPlayground(v *visit) (html.Part, error) {
 		heading("Playground"),
 		html.E("form.ask#ask", html.A("method", "get"), html.A("action", playgroundPath), html.A("hx-get", playgroundPath+"/answer"),
 			html.A("hx-trigger", "submit, input delay:15ms, again"), html.A("hx-target", "#answer"), html.A("hx-sync", "this:replace"),
-			html.If(v.namespace() != "", html.E("input", html.A("type", "hidden"), html.A("name", "namespace"), html.A("value", v.namespace()))),
+			v.namespaceField(),
 			html.E("div.question", html.E("label", html.E("span", html.Text("Question")),
 				html.E("textarea", html.A("name", "q"), html.A("rows", "2"), html.Int("maxlength", maxQuestion), html.Flag("autofocus", q.text == ""),
 					html.A("placeholder", "What would the agent ask?"), html.Text(q.text))),

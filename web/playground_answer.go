@@ -353,9 +353,15 @@ func (it rankedItem) bars() (list html.List) {
 // itemLink leads to the document of an item.
 func (v *visit) itemLink(it answerItem) html.Part {
 	if id, _ := it.Metadata["document"].(string); id != "" && it.Provider == "docs" {
-		return html.E("a", html.A("href", v.link(root+"/documents/one", "id", id, "chunk", it.ID)), html.Text(nameOf(it)))
+		return html.E("a", html.A("href", v.oneDocument(id, "version", versionOf(it.ID), "chunk", ordinal(it.ID))+"#chunk-"+ordinal(it.ID)), html.Text(nameOf(it)))
 	}
 	return html.E("span", html.Text(nameOf(it)))
+}
+
+// versionOf returns the version in the id of a passage, such as 3 of docs/a.md@3#4.
+func versionOf(item string) string {
+	item = item[:max(0, strings.LastIndexByte(item, '#'))]
+	return item[strings.LastIndexByte(item, '@')+1:]
 }
 
 // excerpt returns the first words of a text, at most limit characters.

@@ -48,13 +48,11 @@ func signIn(v *visit) (html.Part, error) {
 	if !strings.HasPrefix(next, root+"/") || strings.HasPrefix(next, root+"/sign-") || strings.ContainsAny(next, "\\\r\n") {
 		next = root
 	}
-	http.Redirect(v.w, v.r, next, http.StatusSeeOther)
-	return nil, nil
+	return v.goTo(next)
 }
 
 func signOut(v *visit) (html.Part, error) {
 	v.sessions.end(v.cookie)
 	giveCookie(v.w, v.r, v.sessions.token())
-	http.Redirect(v.w, v.r, root, http.StatusSeeOther)
-	return nil, nil
+	return v.goTo(root)
 }

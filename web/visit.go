@@ -111,13 +111,8 @@ func (v *visit) partial() bool {
 	return v.r.Header.Get("HX-Request") == "true" && v.r.Header.Get("HX-History-Restore-Request") != "true"
 }
 
-// goTo leads the visitor to another page. It returns no content.
+// goTo leads the visitor to another page after a form. It returns no content.
 func (v *visit) goTo(address string) (html.Part, error) {
-	if v.partial() {
-		v.w.Header().Set("HX-Location", address)
-		v.w.WriteHeader(http.StatusNoContent)
-		return nil, nil
-	}
 	http.Redirect(v.w, v.r, address, http.StatusSeeOther)
 	return nil, nil
 }
@@ -220,12 +215,19 @@ func segment(id string) string {
 	return strings.ReplaceAll(url.PathEscape(id), ":", "%3A")
 }
 
+// detailOf returns the text of an error for people.
+func detailOf(err error) string {
+	if p, ok := errors.AsType[*api.Problem](err); ok {
+		return p.Detail
+	}
+	return err.Error()
+}
+
 // problem returns an error as content, and sets the status of the answer.
 func (v *visit) problem(err error) html.Part {
-	detail, code := err.Error(), ""
-	var faults []api.Fault
+	code, faults := "", []api.Fault(nil)
 	if p, ok := errors.AsType[*api.Problem](err); ok {
-		detail, faults, code, v.status = p.Detail, p.Errors, p.Code, p.Status
+		faults, code, v.status = p.Errors, p.Code, p.Status
 	} else {
 		_, v.status = ragctx.CodeOf(err)
 	}
@@ -235,6 +237,6 @@ func (v *visit) problem(err error) html.Part {
 		list = append(list, html.E("li", html.E("code", html.Text(f.Location)), html.Text(" "+f.Message)))
 	}
 	return html.E("div.problem", html.A("role", "alert"),
-		html.E("h2", html.Text(sentence(detail))), html.If(len(list) > 0, html.E("ul", list)),
+		html.E("h2", html.Text(sentence(detailOf(err)))), html.If(len(list) > 0, html.E("ul", list)),
 		html.If(code != "", html.E("p.quiet", html.Text(fmt.Sprintf("%d %s", v.status, code)))))
 }

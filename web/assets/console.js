@@ -53,6 +53,87 @@
     const asked = e.target.closest("[data-confirm]");
     if (asked && !confirm(asked.dataset.confirm)) e.preventDefault();
   });
+
+  // Uploads: the files of one drop are one bulk request, whose answer is the progress of its job.
+  const filesOf = async (entry, path = "") => {
+    if (entry.isFile) {
+      const file = await new Promise((ok, bad) => entry.file(ok, bad));
+      return [{ file, name: path + file.name }];
+    }
+    const reader = entry.createReader(), found = [];
+    for (;;) {
+      const some = await new Promise((ok, bad) => reader.readEntries(ok, bad));
+      if (some.length === 0) return found;
+      for (const e of some) found.push(...await filesOf(e, path + entry.name + "/"));
+    }
+  };
+  const upload = (form, files) => {
+    if (files.length === 0) return;
+    const data = new FormData();
+    data.append("options", JSON.stringify({ prefix: form.elements.prefix.value }));
+    for (const { file, name } of files) data.append("file", file, name);
+    const sending = form.querySelector(".sending"), bar = sending.querySelector("progress"), text = sending.querySelector("span");
+    const request = new XMLHttpRequest();
+    request.open("POST", form.dataset.url);
+    request.setRequestHeader("HX-Request", "true");
+    for (const [name, value] of Object.entries(JSON.parse(document.body.getAttribute("hx-headers")))) request.setRequestHeader(name, value);
+    sending.hidden = false;
+    request.upload.onprogress = (e) => {
+      bar.value = e.loaded / e.total;
+      text.textContent = `${files.length} ${files.length === 1 ? "file" : "files"}, ${Math.round(100 * bar.value)} % sent`;
+    };
+    request.onloadend = () => {
+      sending.hidden = true;
+      const to = request.getResponseHeader("HX-Redirect");
+      if (to) { location.assign(to); return; }
+      if (request.status === 0) {
+        text.textContent = "The server does not answer. Send the files again.";
+        sending.hidden = false;
+        return;
+      }
+      htmx.swap(form.querySelector(".uploads"), request.responseText, { swapStyle: "afterbegin" });
+    };
+    request.send(data);
+  };
+  document.addEventListener("change", (e) => {
+    const form = e.target.type === "file" && e.target.closest(".upload");
+    if (!form) return;
+    upload(form, [...e.target.files].map((file) => ({ file, name: file.name })));
+    e.target.value = "";
+  });
+  for (const kind of ["dragover", "dragleave", "drop"]) {
+    document.addEventListener(kind, async (e) => {
+      const form = document.querySelector(".upload");
+      if (!form || !e.dataTransfer || ![...e.dataTransfer.types].includes("Files")) return;
+      e.preventDefault();
+      form.toggleAttribute("data-over", kind === "dragover");
+      if (kind !== "drop") return;
+      const entries = [...e.dataTransfer.items].map((i) => i.webkitGetAsEntry && i.webkitGetAsEntry()).filter(Boolean);
+      const plain = [...e.dataTransfer.files].map((file) => ({ file, name: file.name }));
+      upload(form, entries.length ? (await Promise.all(entries.map((entry) => filesOf(entry)))).flat() : plain);
+    });
+  }
+
+  // An element with data-events follows a job: each event is the element's new content.
+  const follow = (root) => {
+    for (const e of root.querySelectorAll("[data-events]")) {
+      const source = new EventSource(e.dataset.events);
+      e.removeAttribute("data-events");
+      const show = (event) => {
+        if (!e.isConnected) { source.close(); return; }
+        htmx.swap(e, event.data, { swapStyle: "innerHTML" });
+      };
+      source.addEventListener("progress", show);
+      source.addEventListener("end", (event) => {
+        source.close();
+        show(event);
+        htmx.trigger(document.body, "uploaded");
+      });
+    }
+  };
+  new MutationObserver(() => follow(document)).observe(document.documentElement, { childList: true, subtree: true });
+  follow(document);
+
   document.addEventListener("change", (e) => {
     if ("submit" in e.target.dataset) e.target.form.requestSubmit();
   });
