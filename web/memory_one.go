@@ -126,9 +126,11 @@ func (s memoryScope) history(v *visit, changes []memoryChange) html.Part {
 	}
 	var list html.List
 	for _, c := range slices.Backward(changes) {
-		text := html.List{html.If(c.Was != "" && c.Was != c.Content, html.E("p", html.E("del", html.Text(c.Was)))),
+		text := html.List{
+			html.If(c.Was != "" && c.Was != c.Content, html.E("p", html.E("del", html.Text(c.Was)))),
 			html.If(c.Content != "",
-				html.E("p", html.Text(c.Content)))}
+				html.E("p", html.Text(c.Content))),
+		}
 		list = append(list, html.E("li", html.If(c.Undone, html.A("data-undone", "")),
 			html.E("p.small", html.E("strong", html.Text(c.Op)), html.Text(" "), clock(c.At, "2 Jan 2006, 15:04:05"),
 				html.Text(" by "+c.By),
@@ -196,8 +198,10 @@ type memoryAction struct {
 }
 
 var memoryActions = map[string]memoryAction{
-	"pin": {name: "Pin", done: "Pinned: the memory is in every prompt.", method: http.MethodPatch,
-		body: map[string]any{"pinned": true}},
+	"pin": {
+		name: "Pin", done: "Pinned: the memory is in every prompt.", method: http.MethodPatch,
+		body: map[string]any{"pinned": true},
+	},
 	"unpin":   {name: "Unpin", done: "The memory is no longer pinned.", method: http.MethodPatch, body: map[string]any{"pinned": false}},
 	"undo":    {name: "Undo", done: "The last change of the memory is undone.", method: http.MethodPost, verb: ":undo"},
 	"forget":  {name: "Forget", done: "Forgotten: no answer shows the memory. Undo brings it back.", method: http.MethodDelete},
