@@ -35,7 +35,7 @@ func EventTypes() []EventType {
 // Event is the envelope of every published event. Seq strictly increases within a data directory,
 // across restarts too, and has gaps.
 type Event struct {
-	Seq       uint64    `json:"seq" doc:"increases with every event of the data directory, across restarts; it has gaps"`
+	Seq       uint64    `json:"sequence" doc:"increases with every event of the data directory, across restarts; it has gaps"`
 	ID        string    `json:"id" doc:"unique"`
 	Type      EventType `json:"type" doc:"kind of the event; it determines the shape of data"`
 	Time      time.Time `json:"time"`

@@ -71,8 +71,8 @@ type Procedure struct {
 	Draft     *ProcedureVersion `json:"draft,omitempty"`
 	// Versions are the published versions, newest first.
 	Versions []ProcedureVersion `json:"versions"`
-	Created  time.Time          `json:"created,omitzero"`
-	Updated  time.Time          `json:"updated,omitzero"`
+	Created  time.Time          `json:"created_at,omitzero"`
+	Updated  time.Time          `json:"updated_at,omitzero"`
 }
 
 // Version returns published version n; 0 is the canonical one.
@@ -98,7 +98,7 @@ type ProcedureEntry struct {
 	Versions  int  `json:"versions"`
 	// Turns is the number of turns known to have done it.
 	Turns   int       `json:"turns"`
-	Updated time.Time `json:"updated,omitzero"`
+	Updated time.Time `json:"updated_at,omitzero"`
 }
 
 // ProcedureChange is one entry of a procedure's history.

@@ -208,6 +208,14 @@ func (d walkedDocument) faultsOfSpelling() (faults []string) {
 		if number := strings.Contains(fmt.Sprint(s.Type), "integer"); number && (unix.MatchString(s.Description) || strings.HasSuffix(field, "timestamp")) {
 			faults = append(faults, at+" is a time in numbers; use RFC 3339")
 		}
+		for _, word := range strings.Split(field, "_") {
+			if word == "seq" {
+				faults = append(faults, at+" is written sequence")
+			}
+		}
+		if (field == "created" || field == "updated") && s.Format == "date-time" {
+			faults = append(faults, at+" is written "+field+"_at")
+		}
 		if field == "at" && s.Format != "date-time" {
 			faults = append(faults, at+" is no time, as it is elsewhere")
 		}
@@ -239,7 +247,7 @@ func TestIDsWithSlashes(t *testing.T) {
 	inner := regexp.MustCompile(`:([a-z_]+)/`)
 	for _, r := range f.echo.Routes() {
 		at := inner.FindStringSubmatch(strings.ReplaceAll(r.Path, `\:`, ""))
-		if at == nil || strings.HasPrefix(r.Path, "/v1/jobs/:id/") || strings.HasPrefix(r.Path, proceduresPath+"/:name/") {
+		if at == nil || strings.HasPrefix(r.Path, "/mem0/") || strings.HasPrefix(r.Path, "/v1/jobs/:id/") || strings.HasPrefix(r.Path, proceduresPath+"/:name/") {
 			continue // ids of jobs are generated, and names of procedures have no slashes
 		}
 		if !slices.ContainsFunc(memberLists[:], func(m members) bool { return m.param == at[1] }) {

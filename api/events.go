@@ -19,7 +19,7 @@ type eventStream struct {
 	User      string   `query:"user_id" maxLength:"512" doc:"only events of this user; default is all users for admins, else shared items"`
 	Session   string   `query:"session_id" maxLength:"512" doc:"only events of this session"`
 	Types     []string `query:"type,explode" doc:"only events of this type; may be repeated"`
-	After     string   `query:"after_seq" doc:"start after this sequence; default is now"`
+	After     string   `query:"after_sequence" doc:"start after this sequence; default is now"`
 	Last      string   `header:"Last-Event-ID"`
 }
 
@@ -53,7 +53,7 @@ func (s *Server) streamEvents(ctx context.Context, in *eventStream) (*huma.Strea
 	if err != nil {
 		return nil, err
 	}
-	for _, given := range [...]struct{ field, text string }{{"after_seq", in.After}, {lastEventHeader, in.Last}} {
+	for _, given := range [...]struct{ field, text string }{{"after_sequence", in.After}, {lastEventHeader, in.Last}} {
 		if given.text == "" {
 			continue
 		}
@@ -90,7 +90,7 @@ func (c *Client) FollowEvents(ctx context.Context, f events.Filter, after *uint6
 				q.Add("type", string(t))
 			}
 			if after != nil {
-				q.Set("after_seq", strconv.FormatUint(*after, 10))
+				q.Set("after_sequence", strconv.FormatUint(*after, 10))
 			}
 			return readStream(ctx, c, eventsPath, q, func(ev ragctx.Event) bool {
 				after = &ev.Seq

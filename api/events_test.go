@@ -49,12 +49,12 @@ func TestEventStream(t *testing.T) {
 	if two := <-again; !strings.Contains(two.data, `"memory_id":"2"`) {
 		t.Errorf("%+v", two)
 	}
-	lost := f.eventsFrom(t, "?after_seq=1")
+	lost := f.eventsFrom(t, "?after_sequence=1")
 	if ev := <-lost; ev.name != "events_lost" || !strings.Contains(ev.data, `"from":2`) {
 		t.Errorf("%+v", ev)
 	}
 	for target, field := range map[string]string{
-		"?type=memory_store": "types[0]", "?after_seq=x": "after_seq", "?after_seq=-1": "after_seq", "?typ=x": "query.typ",
+		"?type=memory_store": "types[0]", "?after_sequence=x": "after_sequence", "?after_sequence=-1": "after_sequence", "?typ=x": "query.typ",
 	} {
 		if p := f.call(t, "GET", "/v1/events"+target, "").problem(t); p.Status != 422 || !strings.Contains(p.Errors[0].Location, field) {
 			t.Errorf("%s: %+v", target, p)

@@ -54,8 +54,8 @@ type MessageRange struct {
 	Since      time.Time `query:"since" doc:"only messages at or after this time"`
 	Until      time.Time `query:"until" doc:"only messages at or before this time"`
 	After      time.Time `query:"after" doc:"only messages after this time"`
-	AfterSeq   string    `query:"after_seq" doc:"only messages with a greater sequence"`
-	ThroughSeq string    `query:"through_seq" doc:"only messages up to this sequence, inclusive"`
+	AfterSeq   string    `query:"after_sequence" doc:"only messages with a greater sequence"`
+	ThroughSeq string    `query:"through_sequence" doc:"only messages up to this sequence, inclusive"`
 }
 
 func (r MessageRange) query() (ledger.Query, error) {
@@ -70,8 +70,8 @@ func (r MessageRange) query() (ledger.Query, error) {
 			return q, err
 		}
 	}
-	if q.AfterSeq, err = sequenceOf("after_seq", r.AfterSeq); err == nil {
-		q.ThroughSeq, err = sequenceOf("through_seq", r.ThroughSeq)
+	if q.AfterSeq, err = sequenceOf("after_sequence", r.AfterSeq); err == nil {
+		q.ThroughSeq, err = sequenceOf("through_sequence", r.ThroughSeq)
 	}
 	return q, err
 }

@@ -64,8 +64,8 @@ func ranging(m ledger.Query) url.Values {
 		name  string
 		value int64
 	}{
-		{"after_seq", int64(m.AfterSeq)},
-		{"through_seq", int64(m.ThroughSeq)}, //nolint:gosec // 63 bits
+		{"after_sequence", int64(m.AfterSeq)},
+		{"through_sequence", int64(m.ThroughSeq)}, //nolint:gosec // 63 bits
 		{"limit", int64(m.Limit)},
 	} {
 		if p.value != 0 {
@@ -104,7 +104,7 @@ func (c *Client) FollowMessages(ctx context.Context, f ledger.Filter, after ledg
 	return func(yield func(ledger.Message, error) bool) {
 		err := resumed(ctx, func() (bool, error) {
 			q := filtering(f)
-			q.Set("after_seq", after.String())
+			q.Set("after_sequence", after.String())
 			return readStream(ctx, c, clusterAt(f.Cluster, "/stream"), q, func(m ledger.Message) bool {
 				after = m.Sequence
 				return yield(m, nil)

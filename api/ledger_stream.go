@@ -21,7 +21,7 @@ const lastEventHeader = "Last-Event-ID"
 
 type messageStream struct {
 	MessageFilter
-	After string `query:"after_seq" doc:"start after this sequence; 0 is the beginning, default is now"`
+	After string `query:"after_sequence" doc:"start after this sequence; 0 is the beginning, default is now"`
 	Last  string `header:"Last-Event-ID"`
 }
 
@@ -76,7 +76,7 @@ func (s *Server) beginning(ctx context.Context, in *messageStream) (ledger.Seque
 	case in.Last != "":
 		return sequenceOf(lastEventHeader, in.Last)
 	case in.After != "":
-		return sequenceOf("after_seq", in.After)
+		return sequenceOf("after_sequence", in.After)
 	}
 	return last, nil
 }

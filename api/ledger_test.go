@@ -116,10 +116,10 @@ func TestLedgerRefuses(t *testing.T) {
 		{"POST", "/v1/clusters/" + strings.Repeat("x", 300) + "/messages", `{"topic":"X","sender":"a"}`, 413, "path.cluster"},
 		{"GET", "/v1/clusters/team/messages?limit=0", "", 422, "query.limit"},
 		{"GET", "/v1/clusters/team/messages?order=up", "", 422, "query.order"},
-		{"GET", "/v1/clusters/team/messages?after_seq=x", "", 422, "after_seq"},
-		{"GET", "/v1/clusters/team/messages?after_seq=9223372036854775808", "", 422, "after_seq"},
+		{"GET", "/v1/clusters/team/messages?after_sequence=x", "", 422, "after_sequence"},
+		{"GET", "/v1/clusters/team/messages?after_sequence=9223372036854775808", "", 422, "after_sequence"},
 		{"GET", "/v1/clusters/team/messages?since=yesterday", "", 422, "query.since"},
-		{"GET", "/v1/clusters/team/stream?after_seq=-1", "", 422, "after_seq"},
+		{"GET", "/v1/clusters/team/stream?after_sequence=-1", "", 422, "after_sequence"},
 		{"GET", "/v1/clusters/%01/stream", "", 422, "path.cluster"},
 		{"GET", "/v1/clusters/nobody", "", 404, "nobody"},
 		{"DELETE", "/v1/clusters/team", "", 422, "erase"},
@@ -249,7 +249,7 @@ func (f *fixture) refusedUpgrade(t *testing.T) {
 func TestLedgerWebSocket(t *testing.T) {
 	f := start(t, Options{})
 	stored := f.say(t, say("X", "1"), say("Y", "2"))
-	url := "ws" + strings.TrimPrefix(f.url, "http") + clusterAt(team.Cluster, "/stream?namespace=space&after_seq=0&topic=X&topic=Z")
+	url := "ws" + strings.TrimPrefix(f.url, "http") + clusterAt(team.Cluster, "/stream?namespace=space&after_sequence=0&topic=X&topic=Z")
 	conn, _, err := websocket.Dial(t.Context(), url, nil) //nolint:bodyclose // it is the connection's
 	if err != nil {
 		t.Fatal(err)

@@ -72,6 +72,7 @@ func checkMoved(next echo.HandlerFunc) echo.HandlerFunc {
 
 // synonyms maps names that other APIs have for fields and parameters to ours, in order of precedence.
 var synonyms = map[string][]string{
+	"after_seq": {"after_sequence"}, "through_seq": {"through_sequence"},
 	"q": {"query", "contains"}, "question": {"query"}, "text": {"content", "query"}, "content": {"text"},
 	"input": {"text", "content", "query"}, "page": {"cursor"}, "offset": {"cursor"}, "after": {"cursor"},
 	"page_token": {"cursor"}, "next_cursor": {"cursor"}, "page_size": {"limit"}, "per_page": {"limit"},
@@ -86,5 +87,5 @@ var synonyms = map[string][]string{
 var movedParameters = map[string]map[string]string{
 	"query-messages":        {"offset": "cursor"},
 	"list-session-messages": {"before": "cursor"},
-	"stream-events":         {"after": "after_seq"},
+	"stream-events":         {"after": "after_sequence"},
 }

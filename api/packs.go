@@ -25,7 +25,7 @@ type PackRequest struct {
 	Trigger   *PackTrigger    `json:"trigger,omitempty"`
 	Parts     PackParts       `json:"parts,omitzero" doc:"texts at the beginning of the context"`
 	Times     PackTimes       `json:"times,omitzero"`
-	After     string          `json:"after_seq,omitempty"`
+	After     string          `json:"after_sequence,omitempty"`
 	Topics    []string        `json:"topics,omitempty"`
 	UserID    string          `json:"user_id,omitempty" maxLength:"512"`
 	Explain   bool            `json:"explain,omitempty" doc:"count messages for all sources, and add the metrics"`
@@ -102,7 +102,7 @@ func (r PackRequest) Request() (ledger.PackRequest, []ledger.Warning, error) {
 	if out.Times, err = r.Times.times(); err != nil {
 		return out, nil, err
 	}
-	if out.After, err = sequenceOf("after_seq", r.After); err != nil {
+	if out.After, err = sequenceOf("after_sequence", r.After); err != nil {
 		return out, nil, err
 	}
 	if t := r.Trigger; t != nil {
@@ -128,7 +128,7 @@ type PackAnswer struct {
 	Sources    []ledger.SourceReport `json:"sources" nullable:"false"`
 	Warnings   []ledger.Warning      `json:"warnings" nullable:"false"`
 	Note       string                `json:"note,omitempty" doc:"reason why no source contributed"`
-	ThroughSeq ledger.Sequence       `json:"through_seq" doc:"newest message at the time"`
+	ThroughSeq ledger.Sequence       `json:"through_sequence" doc:"newest message at the time"`
 	Metrics    *ledger.Metrics       `json:"metrics,omitempty" doc:"metrics without text, on request"`
 }
 

@@ -155,7 +155,7 @@ type jobResult struct {
 	ETASeconds *float64        `json:"eta_seconds,omitempty"`
 	Error      string          `json:"error,omitempty"`
 	Problems   []jobProblem    `json:"problems,omitempty"`
-	Created    time.Time       `json:"created"`
+	Created    time.Time       `json:"created_at"`
 	Finished   time.Time       `json:"finished,omitzero"`
 }
 

@@ -114,6 +114,21 @@ func TestTutorial(t *testing.T) {
 	runPage(t, sh, "../../docs/tutorial.md", 10, addr)
 }
 
+// TestExamplesOfREST runs the commands of the page of rules for REST.
+func TestExamplesOfREST(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listener.Addr().String()
+	_ = listener.Close()
+	sh := newShell(t, "RAGCTX_ADDR="+addr)
+	if out, ok := sh.run("ragctx serve > log 2>&1 &\nuntil curl -sf " + addr + "/readyz; do sleep 0.1; done\n"); !ok {
+		t.Fatal(out)
+	}
+	runPage(t, sh, "../../docs/rest.md", 1, addr)
+}
+
 // TestDemoQuestion: the first item of the answer to the question of README.md is the one that the page shows.
 func TestDemoQuestion(t *testing.T) {
 	docs, err := filepath.Abs("../../docs")
@@ -153,9 +168,6 @@ func runPage(t *testing.T, sh *shell, path string, atLeast int, addr string) {
 				t.Fatalf("%s\nanswered (status 0: %v):\n%s\nthe page has:\n%s", command, ok, out, block[2])
 			}
 			time.Sleep(20 * time.Millisecond)
-		}
-		if strings.HasSuffix(command, "&\n") {
-			sh.run("until curl -s " + addr + "/healthz; do sleep .1; done\n")
 		}
 	}
 	if ran < atLeast {

@@ -27,7 +27,7 @@ type Key struct {
 	Role       Role      `json:"role" enum:"read,write,admin"`
 	Namespaces []string  `json:"namespaces" nullable:"false" doc:"the namespaces that the key is for; empty means all"`
 	User       string    `json:"user_id,omitempty" doc:"the only user that the key acts for"`
-	Created    time.Time `json:"created"`
+	Created    time.Time `json:"created_at"`
 	Expires    time.Time `json:"expires,omitzero" doc:"when it stops being valid; absent means never"`
 	Revoked    time.Time `json:"revoked,omitzero" doc:"when it was revoked"`
 	LastUsed   time.Time `json:"last_used,omitzero" doc:"when a request last used it, to the minute"`

@@ -10,7 +10,7 @@ import (
 
 // AuditEntry records a change that a server was asked to make.
 type AuditEntry struct {
-	Seq       int64     `json:"seq" doc:"grows with every entry"`
+	Seq       int64     `json:"sequence" doc:"grows with every entry"`
 	At        time.Time `json:"at"`
 	Key       string    `json:"key_id,omitempty" doc:"of the API key; absent if none was asked for, local for commands beside the server"`
 	KeyName   string    `json:"key_name,omitempty" doc:"name of the key, while the key is listed"`

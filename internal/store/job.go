@@ -72,7 +72,7 @@ type Job struct {
 	Error     string          `json:"error,omitempty" doc:"error that ended the job early; errors of single items are with the items"`
 	Request   json.RawMessage `json:"-"`
 	Result    json.RawMessage `json:"result,omitempty" doc:"result of the work besides the counts; only some kinds of job have one"`
-	Created   time.Time       `json:"created"`
+	Created   time.Time       `json:"created_at"`
 	Started   time.Time       `json:"started,omitzero"`
 	Heartbeat time.Time       `json:"heartbeat,omitzero" doc:"when a running job last gave a sign of life"`
 	Finished  time.Time       `json:"finished,omitzero"`

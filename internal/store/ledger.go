@@ -19,7 +19,7 @@ type LedgerCounts struct {
 // ClusterInfo describes a cluster without its messages.
 type ClusterInfo struct {
 	Cluster  string    `json:"cluster"`
-	Created  time.Time `json:"created" doc:"time of the first message ever"`
+	Created  time.Time `json:"created_at" doc:"time of the first message ever"`
 	Messages int       `json:"messages"`
 	// The first and the last message; zero for an empty cluster.
 	FirstSequence  ledger.Sequence `json:"first_sequence"`

@@ -15,7 +15,7 @@ type Quotas struct {
 // Namespace describes a namespace and its current contents.
 type Namespace struct {
 	Name      string    `json:"name"`
-	Created   time.Time `json:"created"`
+	Created   time.Time `json:"created_at"`
 	Documents int       `json:"documents" doc:"that it holds now"`
 	Memories  int       `json:"memories" doc:"that it holds now, episodes of turns included"`
 	TextBytes int64     `json:"text_bytes" doc:"of the text of those documents and memories"`

@@ -118,7 +118,7 @@ def test_sessions(ragctx: Ragctx) -> None:
 
 
 def test_clusters(ragctx: Ragctx) -> None:
-    with ragctx.clusters.stream("issue-17", after_seq="0") as messages:
+    with ragctx.clusters.stream("issue-17", after_sequence="0") as messages:
         ragctx.clusters.append("issue-17", topic="PLAN_READY", sender="planner", text="First the tests.")
         assert next(messages).get("text") == "First the tests."
     assert [m["sender"] for m in ragctx.clusters.messages("issue-17", topic=["PLAN_READY"])] == ["planner"]

@@ -9,7 +9,7 @@ export interface AsUser {
 
 /** An event of the server. docs/events.md lists the types and their data. */
 export interface Event {
-  seq: number;
+  sequence: number;
   id: string;
   type: string;
   time: string;
@@ -472,7 +472,7 @@ export class Clusters {
     return this.client.pages(path`/v1/clusters/${cluster}/messages`, "messages", query);
   }
 
-  /** Open the stream of messages: those after `after_seq`, then new ones. */
+  /** Open the stream of messages: those after `after_sequence`, then new ones. */
   stream(cluster: string, query: t.StreamMessagesQuery = {}): Promise<Stream<t.LedgerMessage>> {
     return this.client.stream(path`/v1/clusters/${cluster}/stream`, query);
   }

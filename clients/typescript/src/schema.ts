@@ -322,7 +322,7 @@ export interface components {
              * Format: int64
              * @description grows with every entry
              */
-            seq: number;
+            sequence: number;
             /**
              * Format: int64
              * @description of the answer
@@ -509,7 +509,7 @@ export interface components {
              * Format: date-time
              * @description time of the first message ever
              */
-            created: string;
+            created_at: string;
             /** @description sequence of the oldest message */
             first_sequence: string;
             /**
@@ -541,7 +541,7 @@ export interface components {
              * Format: date-time
              * @description time of the first message ever
              */
-            created: string;
+            created_at: string;
             /** @description sequence of the oldest message */
             first_sequence: string;
             /**
@@ -1729,9 +1729,9 @@ export interface components {
              */
             after?: string;
             /** @description only messages with a greater sequence */
-            after_seq?: string;
+            after_sequence?: string;
             /** @description only messages up to this sequence, inclusive */
-            through_seq?: string;
+            through_sequence?: string;
         };
         ExtractRequest: {
             /** @description turn to analyse */
@@ -2080,7 +2080,7 @@ export interface components {
              * Format: date-time
              * @description time of the request
              */
-            created: string;
+            created_at: string;
             /** @description the file, page or document that a running job has just processed */
             current?: string;
             /** @description error that ended the job early; errors of single items are with the items */
@@ -2250,7 +2250,7 @@ export interface components {
              * Format: date-time
              * @description time of creation
              */
-            created: string;
+            created_at: string;
             /**
              * Format: date-time
              * @description when it stops being valid; absent means never
@@ -3559,7 +3559,7 @@ export interface components {
              * Format: date-time
              * @description time of creation
              */
-            created: string;
+            created_at: string;
             /**
              * Format: int64
              * @description that it holds now
@@ -3661,7 +3661,7 @@ export interface components {
              * Format: date-time
              * @description time of creation
              */
-            created: string;
+            created_at: string;
             /**
              * Format: date-time
              * @description when it stops being valid; absent means never
@@ -3771,7 +3771,7 @@ export interface components {
             /** @description result of each source of the strategy; -1 for counts that were not requested */
             sources: components["schemas"]["LedgerSourceReport"][];
             /** @description newest message at the time */
-            through_seq: string;
+            through_sequence: string;
             /**
              * Format: int64
              * @description estimate: a quarter of the characters
@@ -3799,8 +3799,8 @@ export interface components {
             required_quality_gates?: string;
         };
         PackRequest: {
-            /** @description excludes messages up to this sequence: through_seq of the agent's previous context */
-            after_seq?: string;
+            /** @description excludes messages up to this sequence: through_sequence of the agent's previous context */
+            after_sequence?: string;
             /** @description agent that the context is for */
             agent?: components["schemas"]["PackAgent"];
             /**
@@ -3992,7 +3992,7 @@ export interface components {
              * Format: date-time
              * @description time of creation
              */
-            created?: string;
+            created_at?: string;
             /** @description unpublished draft; absent for none */
             draft?: components["schemas"]["ProcedureVersion"];
             /** @description name of the procedure */
@@ -4003,7 +4003,7 @@ export interface components {
              * Format: date-time
              * @description time of the last change
              */
-            updated?: string;
+            updated_at?: string;
             /** @description owner; absent for a shared item */
             user_id?: string;
             /** @description published versions, newest first */
@@ -4059,7 +4059,7 @@ export interface components {
              * Format: date-time
              * @description time of the last change
              */
-            updated?: string;
+            updated_at?: string;
             /** @description owner; absent for a shared item */
             user_id?: string;
             /**
@@ -4493,9 +4493,9 @@ export interface components {
              */
             after?: string;
             /** @description only messages with a greater sequence */
-            after_seq?: string;
+            after_sequence?: string;
             /** @description only messages up to this sequence, inclusive */
-            through_seq?: string;
+            through_sequence?: string;
             /**
              * Format: int64
              * @description maximum number of entries per page
@@ -5252,7 +5252,7 @@ export interface components {
             /** @description only events of this type; may be repeated */
             type?: string[];
             /** @description start after this sequence; default is now */
-            after_seq?: string;
+            after_sequence?: string;
         };
         /** @description The query of `stream-messages`. */
         StreamMessagesQuery: {
@@ -5268,7 +5268,7 @@ export interface components {
             /** @description receiver; messages without one are addressed to broadcast */
             receiver?: string;
             /** @description start after this sequence; 0 is the beginning, default is now */
-            after_seq?: string;
+            after_sequence?: string;
         };
         TagCount: {
             /**

@@ -87,7 +87,7 @@ test("sessions and turns", async () => {
 
 test("clusters, procedures and the server", async () => {
   const ragctx = here("clusters");
-  const messages = await ragctx.clusters.stream("issue-17", { after_seq: "0" });
+  const messages = await ragctx.clusters.stream("issue-17", { after_sequence: "0" });
   await ragctx.clusters.append("issue-17", { topic: "PLAN_READY", sender: "planner", text: "First the tests." });
   assert.equal((await messages.next()).value?.text, "First the tests.");
   await messages.close();

@@ -533,7 +533,7 @@ class Clusters(_AsyncResource):
         return self._client._pages(path("/v1/clusters/{}/messages", cluster), "messages", query)
 
     def stream(self, cluster: str, /, **query: Unpack[types.StreamMessagesQuery]) -> Stream[types.LedgerMessage]:
-        """Open the stream of messages: those after `after_seq`, then new ones."""
+        """Open the stream of messages: those after `after_sequence`, then new ones."""
         return Stream(self._client, path("/v1/clusters/{}/stream", cluster), query)
 
 

@@ -126,7 +126,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes) -> ApiError:
 class Event(TypedDict):
     """An event of the server. docs/events.md lists the types and their data."""
 
-    seq: int
+    sequence: int
     id: str
     type: str
     time: str

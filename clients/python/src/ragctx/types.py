@@ -109,7 +109,7 @@ class AuditEntry(TypedDict):
     id of the request in the server's log
     """
 
-    seq: int
+    sequence: int
     """
     grows with every entry
     """
@@ -273,7 +273,7 @@ class ClusterInfo(TypedDict):
     name of the cluster
     """
 
-    created: str
+    created_at: str
     """
     time of the first message ever
     """
@@ -1179,12 +1179,12 @@ class ExportMessagesQuery(TypedDict):
     only messages after this time
     """
 
-    after_seq: NotRequired[str]
+    after_sequence: NotRequired[str]
     """
     only messages with a greater sequence
     """
 
-    through_seq: NotRequired[str]
+    through_sequence: NotRequired[str]
     """
     only messages up to this sequence, inclusive
     """
@@ -1555,7 +1555,7 @@ class JobTally(TypedDict):
 
 
 class Key(TypedDict):
-    created: str
+    created_at: str
     """
     time of creation
     """
@@ -3195,7 +3195,7 @@ class NavigateRequest(TypedDict):
 
 
 class NewKey(TypedDict):
-    created: str
+    created_at: str
     """
     time of creation
     """
@@ -3669,7 +3669,7 @@ class ProcedureEntry(TypedDict):
     number of turns known to have followed it
     """
 
-    updated: NotRequired[str]
+    updated_at: NotRequired[str]
     """
     time of the last change
     """
@@ -4274,12 +4274,12 @@ class QueryMessagesQuery(TypedDict):
     only messages after this time
     """
 
-    after_seq: NotRequired[str]
+    after_sequence: NotRequired[str]
     """
     only messages with a greater sequence
     """
 
-    through_seq: NotRequired[str]
+    through_sequence: NotRequired[str]
     """
     only messages up to this sequence, inclusive
     """
@@ -5057,7 +5057,7 @@ class StreamEventsQuery(TypedDict):
     only events of this type; may be repeated
     """
 
-    after_seq: NotRequired[str]
+    after_sequence: NotRequired[str]
     """
     start after this sequence; default is now
     """
@@ -5088,7 +5088,7 @@ class StreamMessagesQuery(TypedDict):
     receiver; messages without one are addressed to broadcast
     """
 
-    after_seq: NotRequired[str]
+    after_sequence: NotRequired[str]
     """
     start after this sequence; 0 is the beginning, default is now
     """
@@ -5811,7 +5811,7 @@ class Cluster(TypedDict):
     name of the cluster
     """
 
-    created: str
+    created_at: str
     """
     time of the first message ever
     """
@@ -6615,7 +6615,7 @@ class Job(TypedDict):
     results of the items
     """
 
-    created: str
+    created_at: str
     """
     time of the request
     """
@@ -7034,7 +7034,7 @@ class MemoryPut(TypedDict):
 
 
 class Namespace(TypedDict):
-    created: str
+    created_at: str
     """
     time of creation
     """
@@ -7194,7 +7194,7 @@ class PackAnswer(TypedDict):
     result of each source of the strategy; -1 for counts that were not requested
     """
 
-    through_seq: str
+    through_sequence: str
     """
     newest message at the time
     """
@@ -7211,9 +7211,9 @@ class PackAnswer(TypedDict):
 
 
 class PackRequest(TypedDict):
-    after_seq: NotRequired[str]
+    after_sequence: NotRequired[str]
     """
-    excludes messages up to this sequence: through_seq of the agent's previous context
+    excludes messages up to this sequence: through_sequence of the agent's previous context
     """
 
     agent: NotRequired[PackAgent]
@@ -7278,7 +7278,7 @@ class Procedure(TypedDict):
     version that agents see; absent for none
     """
 
-    created: NotRequired[str]
+    created_at: NotRequired[str]
     """
     time of creation
     """
@@ -7298,7 +7298,7 @@ class Procedure(TypedDict):
     namespace; default is "default"
     """
 
-    updated: NotRequired[str]
+    updated_at: NotRequired[str]
     """
     time of the last change
     """
