@@ -70,7 +70,7 @@ func TestPackFaults(t *testing.T) {
 		`{"cluster":"c","strategy":[]}`:               "body.strategy",
 		`{"cluster":"c","strategy":{"sources":[{}]}}`: "body.strategy.sources[0].topic",
 		`{"cluster":"c","strategy":{"sources":[{"topic":"A","since":"soon"}]}}`: "body.strategy.sources[0].since",
-		`{"cluster":"c","strategy":{},"after_sequence":"x"}`:                         "body.after_sequence",
+		`{"cluster":"c","strategy":{},"after_sequence":"x"}`:                    "body.after_sequence",
 		`{"cluster":"c","strategy":{},"trigger":{}}`:                            "body.trigger",
 	} {
 		p := f.call(t, "POST", "/v1/packs", body).problem(t)
