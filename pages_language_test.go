@@ -36,7 +36,11 @@ func TestPlainPages(t *testing.T) {
 	if err != nil || len(pages) < 20 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
-	for _, name := range append(pages, "README.md", "CHANGELOG.md", "CONTRIBUTING.md") {
+	decisions, err := filepath.Glob("docs/decisions/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(append(pages, decisions...), "README.md", "CHANGELOG.md", "CONTRIBUTING.md") {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)

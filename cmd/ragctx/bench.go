@@ -42,24 +42,23 @@ type benchFlags struct {
 	json string
 }
 
-const benchHelp = `Bench measures latencies on your own data, or with --generate on generated documents in a
-directory that is removed afterwards. Percentiles are exact, because every latency counts.
+const benchHelp = `Bench measures how fast a server answers. It uses your own data. With --generate it makes
+documents in a new directory, and removes them afterwards.
 
-Clients ask a server for context over HTTP. Each waits for its answer before its next
-request (a closed loop); --clients 1,2,4 is three loads. With --rate, requests follow a
-schedule (an open loop), and a latency counts from the time at which the request was due.
---ingest measures each load again while documents are written. Each load is run --repeat
-times, the loads in turns.
+A load is a number of clients that ask for context over HTTP. --clients 1,2,4 runs three
+loads. Each client waits for its answer before it asks again. With --rate, requests follow a
+schedule instead, and a latency counts from the time at which the request was due. --ingest
+runs each load again while documents are written. --repeat runs all loads several times.
 
-Each query has a time of its own, so no answer comes from the answer cache. The first load
-is measured again with repeated queries, and the report counts the answers of the cache.
+The answer cache is avoided: each query is sent with another time. Only at the end, the first
+load is run with repeated queries, and the report counts the answers of the cache.
 
-Bench measures the server that has the data directory open or that --server names. Otherwise
-it starts one in this process, where clients and server share the processors.
+Bench measures the server that --server names, or the one that has the data directory open.
+If there is none, it starts one in this process, and both share the processors.
 
-Queries come from a file, one per line or as JSON lines with a field "text". Without a file
-they are titles and sentences of the documents, which are easier than real questions; the
-report says so.`
+--queries names a file with one query per line, or with JSON lines that have a field "text".
+Without it, queries are titles and sentences of the documents. These are easier than real
+questions, and the report says so.`
 
 const benchExample = `  ragctx bench --clients 1,2,4
   ragctx bench --generate 20000 --rate 50,100 --ingest 10

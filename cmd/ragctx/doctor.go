@@ -16,14 +16,14 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-const doctorHelp = `Doctor reads the whole database, checks it, and compares every index with it. It compares
-all chunks of the catalog and of the vectors. Of the keyword index it compares the number of
-chunks, and searches for a sample of them. It changes nothing.
+const doctorHelp = `Doctor checks the whole database and compares every index with it. It changes nothing.
+In the keyword index it counts the chunks and searches for a sample of them. In the other
+indexes it compares every chunk.
 
-It also measures the recall of each vector index. It searches for some of the index's own
-vectors, once normally and once exactly, for --recall-time in total. If a server has the
-directory open, it reports the recall of a sample of that server's queries, too. The report
-includes the problems of 'ragctx status'.
+It also measures the recall of each vector index. For --recall-time it repeats searches
+exactly and counts the results that were missed. If a server has the directory open, doctor
+adds the recall of that server's own queries. The report ends with the problems of 'ragctx
+status'.
 
 With --repair, every index that differs is deleted and built again in the background. The
 database is never changed; restore a snapshot to repair it.
