@@ -175,7 +175,7 @@ func (f *fixture) stream(ctx context.Context, t *testing.T, last string, tell fu
 		case "data":
 			data = value
 		case "": // of an event, or a comment
-			if id == "" && data == "" {
+			if data == "" { // the beginning names its position
 				if !tell("", "") { // it has begun
 					return
 				}

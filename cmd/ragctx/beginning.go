@@ -36,8 +36,8 @@ func (s *settings) requireDataDir() error {
 		return nil
 	}
 	if s.origin["data"] == fromProject {
-		return fmt.Errorf("this project has no data directory %s; 'ragctx ingest' and 'ragctx serve' make one, --global uses %s",
-			printable(dir), printable(defaultDataDir(s.env)))
+		return fmt.Errorf("this project has no data directory %s; 'ragctx ingest' and 'ragctx serve' make one%s",
+			printable(dir), s.userWide(", --global uses %s"))
 	}
 	return fmt.Errorf("there is no data directory %s; 'ragctx serve' and 'ragctx ingest' make one, --data names another", printable(dir))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,6 +43,9 @@ func newConfigPath(env lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, _, err := configPath(cmd, env)
+			if err == nil && path == "" {
+				err = errors.New("the environment names no home directory, so there is no settings file; name one with --config")
+			}
 			if err != nil {
 				return err
 			}

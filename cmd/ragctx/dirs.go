@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,7 +36,7 @@ func dataDir(goos string, env lookupEnv) string {
 }
 
 // configPath returns the path of the settings file and its origin: --config, RAGCTX_CONFIG or the
-// platform's default.
+// platform's default, which is "" if the environment does not name the user's home.
 func configPath(cmd *cobra.Command, env lookupEnv) (path, origin string, err error) {
 	if f := cmd.Flags().Lookup("config"); f != nil && f.Changed {
 		path, err := filepath.Abs(f.Value.String())
@@ -49,7 +48,7 @@ func configPath(cmd *cobra.Command, env lookupEnv) (path, origin string, err err
 	}
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fromDefault, fmt.Errorf("settings file: %w; name it with --config", err)
+		return "", fromDefault, nil //nolint:nilerr // without a home there is no settings file
 	}
 	return filepath.Join(dir, "ragctx", "config.json"), fromDefault, nil
 }

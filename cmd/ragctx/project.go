@@ -64,16 +64,16 @@ func hasAny(dir string, names []string) bool {
 // project returns the settings that the working directory implies: the data directory of its
 // project.
 func project(cmd *cobra.Command, env lookupEnv) map[string]any {
+	given := func(flag string) bool { f := cmd.Flags().Lookup(flag); return f != nil && f.Changed }
 	at, err := os.Getwd()
-	if flag := cmd.Flags().Lookup("global"); err != nil || flag != nil && flag.Changed {
+	if err != nil || given("global") {
 		return nil
 	}
-	docs := cmd.Flags().Lookup("docs")
 	home, _ := env("HOME")
 	if h, ok := env("USERPROFILE"); ok && runtime.GOOS == "windows" {
 		home = h
 	}
-	dir := projectData(at, home, cmd.Name() == "ingest" || docs != nil && docs.Changed)
+	dir := projectData(at, home, cmd.Name() == "ingest" || given("docs") || given("allow-path"))
 	if dir == "" {
 		return nil
 	}
@@ -100,6 +100,14 @@ func (s *settings) checkProject() error {
 	return nil
 }
 
+// userWide returns a text with the data directory of the user, or "" if the environment names none.
+func (s *settings) userWide(format string) string {
+	if dir := defaultDataDir(s.env); dir != "" {
+		return fmt.Sprintf(format, printable(dir))
+	}
+	return ""
+}
+
 // makeProject makes the folder for the data of a project, if there is none, and reports it. Version
 // control ignores the folder.
 func (s *settings) makeProject(stderr io.Writer) error {
@@ -118,6 +126,6 @@ func (s *settings) makeProject(stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
-	fmt.Fprintf(stderr, "the data of this project is in %s (with --global it is in %s)\n", printable(dir), printable(defaultDataDir(s.env)))
+	fmt.Fprintf(stderr, "the data of this project is in %s%s\n", printable(dir), s.userWide(" (with --global it is in %s)"))
 	return nil
 }
