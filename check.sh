@@ -110,6 +110,10 @@ step 'the clients in Python and TypeScript'
 # The packages of clients/ against the program, with libraries that pip and npm install once.
 RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh
 
+step "the clients of other APIs"
+# mem0ai, openai and cohere from PyPI and npm against the program; skipped with a reason where they cannot be installed.
+tools/compat/run.sh "$scratch/ragctx"
+
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets
 # of a package share a program, in which SQLite's own branches do not lead the fuzzer, and

@@ -35,6 +35,8 @@ var layers = []string{
 	// the engine, and what speaks for it
 	"engine",
 	"api/reference bench",
+	"api/compat",
+	"api/compat/openai api/compat/rerank",
 	"api api/mcp bench/eval examples/agent examples/crm examples/docsfolder",
 	"web",
 	"cmd/ragctx",

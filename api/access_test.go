@@ -37,6 +37,9 @@ type probe struct {
 
 const owner = "namespace={ns}&user_id={user}"
 
+const aForm = "--b\r\nContent-Disposition: form-data; name=\"purpose\"\r\n\r\nassistants\r\n" +
+	"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nwords\r\n--b--\r\n"
+
 // probes has a request to every operation of the server.
 var probes = map[string]probe{
 	"healthz": {anywhere, "/healthz", ""}, "readyz": {anywhere, "/readyz", ""},
@@ -118,16 +121,41 @@ var probes = map[string]probe{
 	"roll-back-procedure": {namespace, "/v1/procedures/p:rollback?" + owner, `{"version":1}`}, "erase-procedure": {namespace, "/v1/procedures/p?erase=true&" + owner, ""},
 
 	"mem0-list": {namespace, "/mem0/v1/memories?project_id={ns}&user_id={user}", ""}, "mem0-delete-all": {namespace, "/mem0/v1/memories?project_id={ns}&user_id={user}", ""},
-	"mem0-list-v2":          {namespace, "/mem0/v2/memories?project_id={ns}", `{"filters":{"user_id":"{user}"}}`},
-	"mem0-list-v3":          {namespace, "/mem0/v3/memories?project_id={ns}", `{"filters":{"user_id":"{user}"}}`},
-	"mem0-add":              {namespace, "/mem0/v1/memories?project_id={ns}", `{"messages":[{"role":"user","content":"a"}],"user_id":"{user}"}`},
-	"mem0-add-v3":           {namespace, "/mem0/v3/memories/add?project_id={ns}", `{"messages":[{"role":"user","content":"a"}],"user_id":"{user}"}`},
-	"mem0-entities":         {everyone, "/mem0/v1/entities?project_id={ns}", ""},
-	"mem0-delete-entity":    {namespace, "/mem0/v1/entities/user/{user}?project_id={ns}", ""},
-	"mem0-delete-entity-v2": {namespace, "/mem0/v2/entities/user/{user}?project_id={ns}", ""},
-	"mem0-batch-update":     {namespace, "/mem0/v1/batch?project_id={ns}", `{"memories":[{"memory_id":"m-{user}","metadata":{"a":"b"}}]}`},
-	"mem0-batch-delete":     {namespace, "/mem0/v1/batch?project_id={ns}", `{"memories":[{"memory_id":"m-{user}"}]}`},
-	"mem0-search":           {namespace, "/mem0/v1/memories/search?project_id={ns}", `{"query":"a","user_id":"{user}"}`},
+	"mem0-list-v2":               {namespace, "/mem0/v2/memories?project_id={ns}", `{"filters":{"user_id":"{user}"}}`},
+	"mem0-list-v3":               {namespace, "/mem0/v3/memories?project_id={ns}", `{"filters":{"user_id":"{user}"}}`},
+	"mem0-add":                   {namespace, "/mem0/v1/memories?project_id={ns}", `{"messages":[{"role":"user","content":"a"}],"user_id":"{user}"}`},
+	"mem0-add-v3":                {namespace, "/mem0/v3/memories/add?project_id={ns}", `{"messages":[{"role":"user","content":"a"}],"user_id":"{user}"}`},
+	"openai-models":              {anywhere, "/v1/models", ""},
+	"openai-model":               {anywhere, "/v1/models/static", ""},
+	"rerank":                     {anywhere, "/v1/rerank", `{"query":"a","documents":["a"]}`},
+	"rerank-v2":                  {anywhere, "/v2/rerank", `{"query":"a","documents":["a"]}`},
+	"openai-upload-file":         {shared, "/v1/files?namespace={ns}", aForm},
+	"openai-files":               {namespace, "/v1/files?namespace={ns}", ""},
+	"openai-file":                {namespace, "/v1/files/f?namespace={ns}", ""},
+	"openai-file-content":        {namespace, "/v1/files/f/content?namespace={ns}", ""},
+	"openai-delete-file":         {shared, "/v1/files/f?namespace={ns}", ""},
+	"openai-create-vector-store": {shared, "/v1/vector_stores?namespace={ns}", `{"name":"a"}`},
+	"openai-vector-stores":       {namespace, "/v1/vector_stores?namespace={ns}", ""},
+	"openai-vector-store":        {namespace, "/v1/vector_stores/v?namespace={ns}", ""},
+	"openai-change-vector-store": {shared, "/v1/vector_stores/v?namespace={ns}", `{"name":"b"}`},
+	"openai-delete-vector-store": {shared, "/v1/vector_stores/v?namespace={ns}", ""},
+	"openai-search-vector-store": {namespace, "/v1/vector_stores/v/search?namespace={ns}", `{"query":"a"}`},
+	"openai-add-file":            {shared, "/v1/vector_stores/v/files?namespace={ns}", `{"file_id":"f"}`},
+	"openai-store-files":         {namespace, "/v1/vector_stores/v/files?namespace={ns}", ""},
+	"openai-store-file":          {namespace, "/v1/vector_stores/v/files/f?namespace={ns}", ""},
+	"openai-change-file":         {shared, "/v1/vector_stores/v/files/f?namespace={ns}", `{"attributes":{}}`},
+	"openai-store-file-content":  {namespace, "/v1/vector_stores/v/files/f/content?namespace={ns}", ""},
+	"openai-remove-file":         {shared, "/v1/vector_stores/v/files/f?namespace={ns}", ""},
+	"openai-create-batch":        {shared, "/v1/vector_stores/v/file_batches?namespace={ns}", `{"file_ids":["f"]}`},
+	"openai-batch":               {namespace, "/v1/vector_stores/v/file_batches/b?namespace={ns}", ""},
+	"openai-cancel-batch":        {namespace, "/v1/vector_stores/v/file_batches/b/cancel?namespace={ns}", ""},
+	"openai-batch-files":         {namespace, "/v1/vector_stores/v/file_batches/b/files?namespace={ns}", ""},
+	"mem0-entities":              {everyone, "/mem0/v1/entities?project_id={ns}", ""},
+	"mem0-delete-entity":         {namespace, "/mem0/v1/entities/user/{user}?project_id={ns}", ""},
+	"mem0-delete-entity-v2":      {namespace, "/mem0/v2/entities/user/{user}?project_id={ns}", ""},
+	"mem0-batch-update":          {namespace, "/mem0/v1/batch?project_id={ns}", `{"memories":[{"memory_id":"m-{user}","metadata":{"a":"b"}}]}`},
+	"mem0-batch-delete":          {namespace, "/mem0/v1/batch?project_id={ns}", `{"memories":[{"memory_id":"m-{user}"}]}`},
+	"mem0-search":                {namespace, "/mem0/v1/memories/search?project_id={ns}", `{"query":"a","user_id":"{user}"}`},
 	"mem0-search-v2": {
 		namespace, "/mem0/v2/memories/search?project_id={ns}",
 		`{"query":"a","filters":{"user_id":"{user}"}}`,
@@ -293,8 +321,10 @@ func (f *fixture) try(t *testing.T, method string, p probe, c caller, jobOf map[
 		t.Fatal(err)
 	}
 	switch {
-	case strings.HasSuffix(p.body, "\n"):
+	case strings.HasSuffix(p.body, "\n") && p.body != aForm:
 		req.Header.Set("Content-Type", "application/x-ndjson")
+	case p.body == aForm:
+		req.Header.Set("Content-Type", "multipart/form-data; boundary=b")
 	case p.body != "":
 		req.Header.Set("Content-Type", "application/json")
 	}

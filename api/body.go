@@ -41,7 +41,8 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 	s.defaultNamespaceInQuery(c, op)
 	ctx = huma.WithValue(huma.WithValue(ctx, operationKey, op), changeKey, &made)
 	if op.RequestBody != nil {
-		if op.RequestBody.Content[jsonType] == nil {
+		onlyForm := op.RequestBody.Content[formType] != nil && len(op.RequestBody.Content) == 1
+		if op.RequestBody.Content[jsonType] == nil && !onlyForm {
 			s.admitLines(ctx, op, next)
 			return
 		}
@@ -49,7 +50,7 @@ func (s *Server) admit(ctx huma.Context, next func(huma.Context)) {
 		defer memory.release()
 		var p *Problem
 		var body []byte
-		if op.RequestBody.Content[anyFile] != nil && isFile(c.Request().Header) {
+		if onlyForm || op.RequestBody.Content[anyFile] != nil && isFile(c.Request().Header) {
 			body, p = s.readFile(c, op, memory)
 		} else if body, p = s.readBody(c, op, memory); p == nil {
 			if p = s.checkBody(body, op); p == nil {

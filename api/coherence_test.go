@@ -33,9 +33,9 @@ var (
 		"create-key", "list-keys", "revoke-key", "list-namespaces", "create-namespace", "get-namespace", "erase-namespace",
 		"put-quotas", "get-job", "list-job-items", "watch-job", "cancel-job", "retry-job", "list-providers", "compile", "compact",
 	}
-	// seedSchemas are documents of the systems that ragctx continues. They keep their own spelling of
-	// names and times.
-	seedSchemas = regexp.MustCompile(`^Mem0|^Ledger(Message|.*Metrics)$|^MessageBody$|^MessagesRequest$`)
+	// seedSchemas are documents of the systems that ragctx continues or that have compatible routes. They
+	// keep their own spelling of names and times.
+	seedSchemas = regexp.MustCompile(`^Mem0|^OpenAI|^Rerank|^Ledger(Message|.*Metrics)$|^MessageBody$|^MessagesRequest$`)
 )
 
 type walkedSchema struct {
@@ -105,7 +105,7 @@ func TestCoherence(t *testing.T) {
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for method, op := range doc.Paths[path] {
 			op.method, op.path = strings.ToUpper(method), path
-			compatible := strings.HasPrefix(path, "/mem0/")
+			compatible := foreign(path, &Problem{}) != nil
 			if len(op.Tags) != 1 || !slices.Contains(tags, op.Tags[0]) || compatible && op.Tags[0] != "compatibility" {
 				t.Errorf("%s %s has the tags %v; use one of %v", op.method, path, op.Tags, tags)
 			}
@@ -230,7 +230,7 @@ func (d walkedDocument) faultsOfSpelling() (faults []string) {
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			for _, p := range op.Parameters {
-				if p.In == "query" && !strings.HasPrefix(path, "/mem0/") {
+				if p.In == "query" && foreign(path, &Problem{}) == nil {
 					check(strings.ToUpper(method)+" "+path+" query."+p.Name, p.Name, p.Schema)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/tokens"
 )
 
 const (
@@ -48,7 +49,30 @@ func (in embeddingInput) bytes() (n int) {
 func (embeddingInput) Schema(huma.Registry) *huma.Schema {
 	limit, length := maxEmbeddingInputs, maxEmbeddingBytes
 	text := &huma.Schema{Type: huma.TypeString, MaxLength: &length}
-	return &huma.Schema{OneOf: []*huma.Schema{text, {Type: huma.TypeArray, MaxItems: &limit, Items: text}}}
+	token := &huma.Schema{Type: huma.TypeNumber}
+	return &huma.Schema{OneOf: []*huma.Schema{text, {Type: huma.TypeArray, Items: &huma.Schema{OneOf: []*huma.Schema{
+		text, token, {Type: huma.TypeArray, Items: token},
+	}}, Description: fmt.Sprintf("up to %d texts, or lists of tokens of cl100k_base", limit)}}}
+}
+
+// tokens decodes a list of tokens, or of such lists.
+func (in *embeddingInput) tokens(b []byte) error {
+	lists := make([][]int, 1)
+	if json.Unmarshal(b, &lists[0]) != nil || len(lists[0]) == 0 {
+		lists = nil
+		if err := json.Unmarshal(b, &lists); err != nil {
+			return ragctx.Invalid("input", "mixes texts and tokens; send a text, a list of texts, or lists of tokens")
+		}
+	}
+	*in = nil
+	for _, list := range lists {
+		text, err := tokens.Decode(list)
+		if err != nil {
+			return err
+		}
+		*in = append(*in, text)
+	}
+	return nil
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -58,7 +82,10 @@ func (in *embeddingInput) UnmarshalJSON(b []byte) error {
 		*in = embeddingInput{text}
 		return nil
 	}
-	return json.Unmarshal(b, (*[]string)(in))
+	if json.Unmarshal(b, (*[]string)(in)) == nil {
+		return nil
+	}
+	return in.tokens(b)
 }
 
 // embeddings is a list of vectors, in OpenAI's format.
@@ -152,6 +179,8 @@ func embedTexts(ctx context.Context, r embeddingRequest) (embeddings, error) {
 	switch {
 	case len(r.Input) == 0:
 		return embeddings{}, ragctx.Invalid("input", "is empty; send a text, or up to %d", maxEmbeddingInputs)
+	case len(r.Input) > maxEmbeddingInputs:
+		return embeddings{}, ragctx.Invalid("input", "has %d texts; the limit is %d", len(r.Input), maxEmbeddingInputs)
 	case r.Model != "" && r.Model != builtin.DefaultName && r.Model != id.Name && r.Model != name:
 		return embeddings{}, ragctx.Invalid("model", "is %q; use %q or %q", ragctx.Clip(r.Model), builtin.DefaultName, name)
 	case r.Dimensions != nil && *r.Dimensions != id.Dimensions:

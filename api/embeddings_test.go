@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -62,15 +63,16 @@ func TestEmbeddingsRefused(t *testing.T) {
 	f := start(t, Options{})
 	texts := `"` + strings.Repeat(`a","`, maxEmbeddingInputs) + `a"`
 	for body, want := range map[string]string{
-		`{"input":[]}`:                                                         "body.input",
-		`{"input":[1,2,3]}`:                                                    "body.input[0]",
-		`{"input":[[1,2],[3]]}`:                                                "body.input[0]",
-		`{"input":["a",null]}`:                                                 "body.input[1]",
-		`{"input":[` + texts + `]}`:                                            "body.input",
-		`{"input":"a","model":"text-embedding-3"}`:                             "body.model",
-		`{"input":"a","dimensions":128}`:                                       "body.dimensions",
-		`{"input":"a","encoding_format":"float64"}`:                            "body.encoding_format",
-		`{"input":"` + strings.Repeat("a", maxEmbeddingBytes+1) + `"}`:         "body.input",
+		`{"input":[]}`:                                                 "body.input",
+		`{"input":[1,"a"]}`:                                            "body",
+		`{"input":[[1,2],[-3]]}`:                                       "body",
+		`{"input":[1234567]}`:                                          "body",
+		`{"input":["a",null]}`:                                         "body.input[1]",
+		`{"input":[` + texts + `]}`:                                    "body.input",
+		`{"input":"a","model":"text-embedding-3"}`:                     "body.model",
+		`{"input":"a","dimensions":128}`:                               "body.dimensions",
+		`{"input":"a","encoding_format":"float64"}`:                    "body.encoding_format",
+		`{"input":"` + strings.Repeat("a", maxEmbeddingBytes+1) + `"}`: "body.input",
 		`{"input":["a","` + strings.Repeat("é", maxEmbeddingBytes/2+1) + `"]}`: "body.input",
 	} {
 		p := f.call(t, "POST", "/v1/embeddings", body).problem(t)
@@ -115,5 +117,26 @@ func TestVectorJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(text), new(vector)); err == nil {
 			t.Errorf("%s: no error", text)
 		}
+	}
+}
+
+// TestEmbedTokens compares vectors of tokens with those of their texts, as LangChain's OpenAIEmbeddings sends
+// them.
+func TestEmbedTokens(t *testing.T) {
+	f := start(t, Options{})
+	of := func(input string) (out embeddings) {
+		t.Helper()
+		a := f.call(t, "POST", "/v1/embeddings", `{"input":`+input+`}`)
+		if err := json.Unmarshal([]byte(a.body), &out); err != nil || a.status != 200 {
+			t.Fatalf("%s: %d: %s", input, a.status, a.body)
+		}
+		return out
+	}
+	texts := of(`["hello world", "hello"]`) // tokens by tiktoken
+	if got := of(`[[15339, 1917], [15339]]`); !reflect.DeepEqual(got, texts) {
+		t.Errorf("lists of tokens: %+v, want %+v", got, texts)
+	}
+	if got := of(`[15339, 1917]`); len(got.Data) != 1 || !reflect.DeepEqual(got.Data[0], texts.Data[0]) {
+		t.Errorf("tokens: %+v", got)
 	}
 }

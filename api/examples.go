@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -48,7 +49,7 @@ func exemplify(doc *huma.OpenAPI) {
 	}
 	ids := make(map[string]string)
 	for _, e := range readExamples() {
-		e.Request = resolved(e.Request, ids)
+		e.Request, e.Body = resolved(e.Request, ids), resolvedBody(e.Body, ids)
 		if id := idIn(e.Answer); id != "" {
 			ids[e.Operation] = id
 		}
@@ -87,6 +88,14 @@ func (e example) mediaType() string {
 	return e.Type
 }
 
+// contentType is the media type with the boundary of a form.
+func (e example) contentType() string {
+	if e.Type == formType {
+		return e.Type + "; boundary=b"
+	}
+	return e.mediaType()
+}
+
 // curl returns the request as a curl command.
 func (e example) curl() string {
 	method, target, _ := strings.Cut(e.Request, " ")
@@ -99,7 +108,7 @@ func (e example) curl() string {
 	if e.Body == nil {
 		return b.String()
 	}
-	fmt.Fprintf(&b, " \\\n  -H 'Content-Type: %s' --data-binary @- <<'END'\n%s\nEND", e.mediaType(),
+	fmt.Fprintf(&b, " \\\n  -H 'Content-Type: %s' --data-binary @- <<'END'\n%s\nEND", e.contentType(),
 		strings.TrimSuffix(e.body(), "\n"))
 	return b.String()
 }
@@ -129,6 +138,14 @@ func resolved(request string, ids map[string]string) string {
 		query = "?" + query
 	}
 	return strings.Join(parts, "/") + query
+}
+
+// resolvedBody replaces the strings $op in a body by ids from earlier answers.
+func resolvedBody(body json.RawMessage, ids map[string]string) json.RawMessage {
+	for op, id := range ids {
+		body = bytes.ReplaceAll(body, []byte(`"$`+op+`"`), []byte(`"`+id+`"`))
+	}
+	return body
 }
 
 // idIn returns the id in an answer, or "".

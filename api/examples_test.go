@@ -101,7 +101,8 @@ func (f *fixture) answerTo(t *testing.T, e example, key string, ids map[string]s
 	if path, _, _ := strings.Cut(target, "?"); strings.HasSuffix(path, "/stream") || path == eventsPath {
 		return nil // which has no end
 	}
-	a := f.call(t, method, target, e.body(), "Content-Type: "+e.mediaType(), "Authorization: Bearer "+key)
+	e.Body = resolvedBody(e.Body, ids)
+	a := f.call(t, method, target, e.body(), "Content-Type: "+e.contentType(), "Authorization: Bearer "+key)
 	if a.status != e.Status {
 		t.Fatalf("%s: status %d, want %d: %s", e.Request, a.status, e.Status, a.body)
 	}

@@ -93,7 +93,7 @@ func (s *Server) mem0List(ctx context.Context, in *mem0ListInput) (*mem0Any, err
 	scopes := withCategories([]mem0Scope{scope}, in.Categories)
 	if in.Page == 0 || in.PageSize == 0 {
 		found, _, err := s.mem0Memories(ctx, in.ProjectID, scopes, in.Limit)
-		return &mem0Any{shapes(found)}, err
+		return &mem0Any{mem0Shapes(found)}, err
 	}
 	page, err := s.mem0Page(ctx, in.ProjectID, scopes, in.Page, in.PageSize, nil)
 	return &mem0Any{page}, err
@@ -138,7 +138,7 @@ func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Sc
 		return page, err
 	}
 	page.Count = count
-	page.Results = shapes(found[min((n-1)*size, len(found)):min(n*size, len(found))])
+	page.Results = mem0Shapes(found[min((n-1)*size, len(found)):min(n*size, len(found))])
 	if n*size < count {
 		page.Next = pageURL(at, n+1, size)
 	}
@@ -198,7 +198,7 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 	return all[:min(limit, len(all))], count, nil
 }
 
-func shapes(found []ragctx.Memory) []mem0Memory {
+func mem0Shapes(found []ragctx.Memory) []mem0Memory {
 	out := make([]mem0Memory, len(found))
 	for i, m := range found {
 		out[i] = toMem0(m)

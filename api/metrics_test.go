@@ -82,11 +82,11 @@ func TestMetrics(t *testing.T) {
 	if runtime.GOOS == "linux" && s.values["process_resident_memory_bytes{}"] < 1<<20 {
 		t.Errorf("resident: %v", s.values["process_resident_memory_bytes{}"])
 	}
-	golden(t, "metrics.txt", shape(text))
+	golden(t, "metrics.txt", seriesShape(text))
 }
 
-// shape is an exposition without what differs between runs and machines.
-func shape(text string) string {
+// seriesShape is an exposition without what differs between runs and machines.
+func seriesShape(text string) string {
 	text = regexp.MustCompile(`(?m)^([^#].*) \S+$`).ReplaceAllString(text, "$1 _")
 	text = strings.ReplaceAll(text, runtime.Version(), "go")
 	return regexp.MustCompile(`(?m)^(# \w+ )?process_resident.*\n`).ReplaceAllString(text, "")

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
+	"github.com/ragctx/ragctx/api/compat"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/session/compact"
 	"github.com/ragctx/ragctx/session/stage"
@@ -47,9 +48,11 @@ func schemaName(t reflect.Type, hint string) string {
 
 // schemaPrefixes maps packages to the prefix of their schema names.
 var schemaPrefixes = map[string]string{
-	reflect.TypeFor[ledger.Message]().PkgPath(): "Ledger",
-	reflect.TypeFor[compact.Record]().PkgPath(): "Compaction",
-	reflect.TypeFor[stage.Note]().PkgPath():     "Pipeline",
+	reflect.TypeFor[ledger.Message]().PkgPath():           "Ledger",
+	reflect.TypeFor[compact.Record]().PkgPath():           "Compaction",
+	reflect.TypeFor[stage.Note]().PkgPath():               "Pipeline",
+	reflect.TypeFor[compat.Route]().PkgPath() + "/openai": "OpenAI",
+	reflect.TypeFor[compat.Route]().PkgPath() + "/rerank": "Rerank",
 }
 
 // Tags of the OpenAPI document. Each operation has one.
@@ -66,7 +69,7 @@ var groups = []*huma.Tag{
 	{Name: conversationsGroup, Description: "Stored conversations, their views for models, and compaction."},
 	{Name: teamsGroup, Description: "Messages between the agents of a cluster, and the context of an agent."},
 	{Name: administrationGroup, Description: "Namespaces, keys, the audit log, jobs, indexes, providers and the server's state."},
-	{Name: compatibilityGroup, Description: "Routes of other APIs: embeddings in OpenAI's format, and mem0's."},
+	{Name: compatibilityGroup, Description: "Routes of other APIs: OpenAI's embeddings and vector stores, reranking, and mem0's."},
 }
 
 // routes registers all routes and builds the OpenAPI document.
@@ -84,7 +87,7 @@ func (s *Server) routes() {
 	s.ledgerRoutes()
 	s.packRoutes()
 	s.assembleRoutes()
-	s.mem0Routes()
+	s.compatRoutes()
 	s.eraseRoutes()
 	s.reembedRoutes()
 	s.embedderRoutes()
@@ -133,6 +136,17 @@ func (s *Server) routes() {
 // register adds an operation whose errors come from the engine. also lists further statuses of the
 // same answer.
 func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I) (*O, error), also ...int) {
+	op = s.mount(compat.Handle(op, h))
+	for _, status := range also {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status), Content: op.Responses[strconv.Itoa(op.DefaultStatus)].Content,
+		}
+	}
+}
+
+// mount adds a route and returns its operation as documented.
+func (s *Server) mount(r compat.Route) huma.Operation {
+	op := r.Operation
 	schemas := s.api.OpenAPI().Components.Schemas
 	problem := schemas.Schema(reflect.TypeFor[Problem](), true, "")
 	op.SkipValidateBody, op.MaxBodyBytes, op.BodyReadTimeout = true, -1, -1 // admit does all of that
@@ -144,7 +158,7 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 		Content:     map[string]*huma.MediaType{problemType: {Schema: problem}},
 	}
 	describeRole(&op)
-	if body, has := reflect.TypeFor[I]().FieldByName("Body"); has && hasNamespace(body.Type) {
+	if body, has := r.Input.FieldByName("Body"); has && hasNamespace(body.Type) {
 		describeNamespace(&op)
 	}
 	if isWrite(&op) {
@@ -153,20 +167,15 @@ func register[I, O any](s *Server, op huma.Operation, h func(context.Context, *I
 	if _, has := taggedFields[op.OperationID]; has {
 		describeTag(&op)
 	}
-	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
-		out, err := h(ctx, in)
+	r.Mount(s.api, op, func(ctx context.Context, answer any, err error) error {
 		if err != nil {
 			op, _ := ctx.Value(operationKey).(*huma.Operation)
-			return nil, s.problemOf(ctx, op, err)
+			return s.problemOf(ctx, op, err)
 		}
-		noteMade(ctx, out)
-		return out, nil
+		noteMade(ctx, answer)
+		return nil
 	})
-	for _, status := range also {
-		op.Responses[strconv.Itoa(status)] = &huma.Response{
-			Description: http.StatusText(status), Content: op.Responses[strconv.Itoa(op.DefaultStatus)].Content,
-		}
-	}
+	return op
 }
 
 // Scoped are the parameters of routes with the namespace in the query string. It is exported

@@ -122,7 +122,9 @@ func (s *Server) problemOf(ctx context.Context, op *huma.Operation, err error) *
 	}
 	p := newProblem(status, string(code), detailOf(status, err))
 	p.cause = err
-	p.mediaType, _, _ = foreignError(op.Path, p)
+	if foreign(op.Path, p) != nil {
+		p.mediaType = jsonType
+	}
 	if status >= http.StatusInternalServerError && !errors.Is(err, ragctx.ErrNoSpace) && isWrite(op) {
 		p.Detail += unknownOutcome
 	}
@@ -200,7 +202,7 @@ func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
 	}
 	p.RequestID = requestID(ctx.Context())
 	keepCause(ctx.Context(), p)
-	if _, body, foreign := foreignError(ctx.Operation().Path, p); foreign {
+	if body := foreign(ctx.Operation().Path, p); body != nil {
 		return body, nil
 	}
 	return p, nil
@@ -233,9 +235,9 @@ func (s *Server) handleError(err error, c echo.Context) {
 	p.RequestID = requestID(ctx)
 	keepCause(ctx, p)
 	maps.Copy(c.Response().Header(), p.GetHeaders())
-	mediaType, body, foreign := foreignError(c.Request().URL.Path, p)
-	if !foreign {
-		mediaType, body = problemType, p
+	mediaType, body := problemType, any(p)
+	if other := foreign(c.Request().URL.Path, p); other != nil {
+		mediaType, body = jsonType, other
 	}
 	c.Response().Header().Set(echo.HeaderContentType, mediaType)
 	if err := c.JSON(p.Status, body); err != nil {

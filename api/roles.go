@@ -28,6 +28,10 @@ var operationRoles = map[access.Role][]string{
 		"list-procedures", "get-procedure", "preview-procedure", "procedure-history",
 		"mem0-ping", "mem0-list", "mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3",
 		"mem0-get", "mem0-history", "mem0-entities",
+		"openai-models", "openai-model", "openai-files", "openai-file", "openai-file-content",
+		"openai-vector-stores", "openai-vector-store",
+		"openai-search-vector-store", "openai-store-files", "openai-store-file", "openai-store-file-content", "openai-batch",
+		"openai-batch-files", "rerank", "rerank-v2",
 	},
 	access.Write: {
 		"put-document", "post-document", "put-documents", "delete-document", "cancel-job", "retry-job",
@@ -42,6 +46,9 @@ var operationRoles = map[access.Role][]string{
 		"compact-session", "undo-session-compaction", "fork-session", "navigate-session", "import-session",
 		"put-draft", "delete-draft", "publish-procedure", "unpublish-procedure", "roll-back-procedure", "erase-procedure",
 		"mem0-add", "mem0-add-v3", "mem0-update", "mem0-delete", "mem0-delete-all",
+		"openai-upload-file", "openai-delete-file", "openai-create-vector-store", "openai-change-vector-store",
+		"openai-delete-vector-store", "openai-add-file", "openai-change-file", "openai-remove-file", "openai-create-batch",
+		"openai-cancel-batch",
 		"mem0-delete-entity", "mem0-delete-entity-v2", "mem0-batch-update", "mem0-batch-delete",
 	},
 	access.Admin: {

@@ -86,6 +86,8 @@ type Options struct {
 	// Console returns the handler of the console, which answers at /console; nil disables it. The handler
 	// reaches the server through clients with the keys of its visitors.
 	Console func(client func(key string) *Client) http.Handler
+	// Compat names the APIs of other programs that are served, see [Shapes]; nil is all of them.
+	Compat []string
 	// Version is the program's version, for the OpenAPI document.
 	Version string
 

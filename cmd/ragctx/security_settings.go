@@ -28,6 +28,10 @@ func securitySettings() []option {
 	flag := checkOneOf("true", "false")
 	return []option{
 		{"console", "serves pages for people at /console", fixed("true"), flag},
+		{
+			"compat", "serves the APIs of other programs: true, false, or a list of " + strings.Join(api.Shapes(), ", "),
+			fixed("true"), checkShapes,
+		},
 		{"require_keys", "requires API keys even while none exist", fixed("false"), flag},
 		{"tls_cert", "file with the certificate, in PEM", fixed(""), nil},
 		{"tls_key", "file with the private key of the certificate", fixed(""), nil},
@@ -47,6 +51,11 @@ func securitySettings() []option {
 			fixed(strconv.Itoa(engine.DefaultKeepAudit)), checkUpTo(1 << 30),
 		},
 	}
+}
+
+func checkShapes(v string) error {
+	_, err := api.ParseShapes(v)
+	return err
 }
 
 func checkUpTo(most int) func(string) error {
@@ -83,6 +92,7 @@ func (s *settings) secure(o *api.Options) {
 	number := func(name string) float64 { x, _ := strconv.ParseFloat(s.k.String(name), 64); return x } // checked
 	o.RequireKeys, o.InsecureHTTP = s.k.String("require_keys") == "true", s.k.String("insecure_http") == "true"
 	o.AllowHosts, o.AllowOrigins = commaList(s.k.String("allow_server_hosts")), commaList(s.k.String("allow_origins"))
+	o.Compat, _ = api.ParseShapes(s.k.String("compat")) // checked
 	o.Limits = api.Limits{Rate: number("rate_limit"), Concurrent: int(number("concurrency_limit"))}
 }
 
