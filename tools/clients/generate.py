@@ -75,6 +75,9 @@ def python_types(source: pathlib.Path, target: pathlib.Path) -> None:
         ],
         check=True,
     )
+    # Lists of messages take those of vendors' types and of variables.
+    text = target.read_text().replace("list[Message | dict[str, Any]]", "Sequence[Message | Mapping[str, Any]]")
+    target.write_text(text.replace("from typing import Any", "from collections.abc import Mapping, Sequence\nfrom typing import Any", 1))
 
 
 def typescript_types(source: pathlib.Path, target: pathlib.Path) -> None:

@@ -77,9 +77,10 @@ python -m build --no-isolation --outdir "$work/dist" . >"$work/build.log" 2>&1 |
 pip install -q --disable-pip-version-check --force-reinstall --no-deps "$work"/dist/*.whl
 rm -r src # the installed package is tested
 python "$here/programs.py" README.md python py programs
-mypy --strict -p ragctx
-mypy --strict tests "$work/tools/clients"
-for program in programs/*.py; do mypy --strict "$program" | grep -v Success || true; done
+types() { mypy --strict --cache-dir "$cache/mypy" "$@"; }
+types -p ragctx
+types tests "$work/tools/clients"
+types --scripts-are-modules programs/*.py
 python -m pytest -q -p no:cacheprovider
 
 [ -n "$node" ] || exit 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from ragctx._typing import NotRequired, TypedDict
@@ -4459,7 +4460,7 @@ class Said(TypedDict):
     format of system and messages
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -4525,7 +4526,7 @@ class SectionInfo(TypedDict):
 
 
 class SectionRequest(TypedDict):
-    messages: list[Message | dict[str, Any]]
+    messages: Sequence[Message | Mapping[str, Any]]
     """
     oldest first
     """
@@ -4807,7 +4808,7 @@ class SessionRequest(TypedDict):
     compression layer; any means compaction
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -5454,7 +5455,7 @@ class AppendRequest(TypedDict):
     format of system and messages
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -5640,7 +5641,7 @@ class AssembleRequest(TypedDict):
     format of system and messages
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -5900,7 +5901,7 @@ class CompileAnswer(TypedDict):
     content that the format of the answer cannot express, or that was lost when reading the format of the request
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -5967,7 +5968,7 @@ class CompileStatelessRequest(TypedDict):
     maximum number of tokens; drops the oldest messages first, never protected ones; 0 is no limit
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -7414,7 +7415,7 @@ class SessionAssembleRequest(TypedDict):
     last message of the branch; default is the session's leaf. On another branch stages do not persist results
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -7736,7 +7737,7 @@ class CompactStatelessAnswer(TypedDict):
     content that the format of the answer cannot express, or that was lost when reading the format of the request
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
@@ -7818,7 +7819,7 @@ class CompactStatelessRequest(TypedDict):
     maximum number of messages kept at the end; default 20, -1 is none
     """
 
-    messages: NotRequired[list[Message | dict[str, Any]]]
+    messages: NotRequired[Sequence[Message | Mapping[str, Any]]]
     """
     oldest first: messages of OpenAI or Anthropic, contents of Gemini, or ragctx's own format
     """
