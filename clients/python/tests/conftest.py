@@ -16,4 +16,4 @@ def server() -> Iterator[Ragctx]:
 @pytest.fixture
 def ragctx(server: Ragctx, request: pytest.FixtureRequest) -> Ragctx:
     """A client in a namespace of the test's own."""
-    return server.with_options(namespace=request.node.name.replace("_", "-").replace("[", "-").strip("]").lower()[:60])
+    return server.with_options(namespace=f"{request.module.__name__}-{request.node.name}".replace("_", "-").lower())

@@ -34,6 +34,8 @@ async def test_session(client: AsyncRagctx) -> None:
     assert await session.get_items() == []
     await session.add_items([{"role": "user", "content": "alone"}])
     assert await session.pop_item() == {"role": "user", "content": "alone"} and await session.get_items() == []
+    await client.sessions.append("s", user_id="ada", create=True, messages=[{"role": "user", "content": "said elsewhere"}])
+    assert await session.get_items() == [{"role": "user", "content": "said elsewhere"}]
 
 
 async def test_runner_with_session(client: AsyncRagctx) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, cast
 
 from agents import Agent, RunConfig, Runner, RunResult, TResponseInputItem
@@ -33,7 +34,7 @@ class RagctxSession(Session):
                 page = await self._client.sessions.messages(self.session_id, **query)
             except errors.NotFound:
                 break
-            items = [message["metadata"]["item"] for message in page["messages"]] + items
+            items = [_item(message) for message in page["messages"]] + items
             cursor = page.get("next_cursor")
             if not cursor:
                 break
@@ -59,7 +60,7 @@ class RagctxSession(Session):
             await self._client.sessions.navigate(self.session_id, messages[0]["parent_id"], user_id=self._user_id)
         else:
             await self.clear_session()
-        return cast(TResponseInputItem, messages[0]["metadata"]["item"])
+        return _item(messages[0])
 
     async def clear_session(self) -> None:
         try:
@@ -103,6 +104,12 @@ def _message(item: dict[str, Any]) -> types.Message:
     return {"role": cast(Any, role), "content": _text(item) or f"[{item.get('type', 'item')}]", "metadata": {"item": item}}
 
 
-def _text(item: dict[str, Any]) -> str:
+def _item(message: Mapping[str, Any]) -> TResponseInputItem:
+    """Return the item of a message. One that was appended in another way becomes a plain message."""
+    item = message.get("metadata", {}).get("item")
+    return cast(TResponseInputItem, item or {"role": message["role"], "content": _text(message)})
+
+
+def _text(item: Mapping[str, Any]) -> str:
     content = item.get("content") or item.get("output") or item.get("arguments") or ""
     return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content if isinstance(part, dict))
