@@ -40,6 +40,7 @@ type Options struct {
 type Console struct {
 	client   func(key string) *api.Client
 	sessions sessions
+	maps     mapCache
 	mux      *http.ServeMux
 	now      func() time.Time
 	log      *slog.Logger
@@ -59,6 +60,7 @@ func New(client func(key string) *api.Client, o Options) *Console {
 	c := &Console{
 		client: client, mux: http.NewServeMux(), now: o.Now, log: o.Log,
 		sessions: sessions{now: o.Now, token: o.NewToken, all: make(map[string]*session)},
+		maps:     mapCache{all: make(map[string]*vectorMap)},
 	}
 	c.mux.Handle("GET "+assetsRoot, assetHandler())
 	c.handle("GET "+root+"/sign-in", "", showSignIn)
