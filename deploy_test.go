@@ -1,6 +1,7 @@
 package ragctx_test
 
 import (
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,5 +59,61 @@ func TestUnit(t *testing.T) {
 	}
 	if out, err := exec.CommandContext(t.Context(), systemd, "verify", file).CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestMonitoring checks that /metrics has every series that the alerts and the dashboard name, by its
+// golden file, with the values of the labels that are fixed.
+func TestMonitoring(t *testing.T) {
+	golden, err := os.ReadFile("api/testdata/metrics.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"deploy/prometheus/rules.yaml", "deploy/grafana/ragctx.json"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(name, ".json") && !json.Valid(text) {
+			t.Errorf("%s is not JSON", name)
+		}
+		series := regexp.MustCompile(`\b(?:ragctx|go)_[a-z0-9_]+`).FindAllString(string(text), -1)
+		if len(series) < 10 {
+			t.Errorf("%s names %d series", name, len(series))
+		}
+		for _, s := range series {
+			if !regexp.MustCompile(`(?m)^` + s + `[{ ]`).Match(golden) {
+				t.Errorf("%s: /metrics has no %s", name, s)
+			}
+		}
+		for _, label := range regexp.MustCompile(`\b(state|status|result|route|reason)=\\?"([^"\\]+)`).FindAllStringSubmatch(string(text), -1) {
+			if want := label[1] + `="` + label[2] + `"`; label[2] != "5xx" && !strings.Contains(string(golden), want) {
+				t.Errorf("%s: no series has %s", name, want)
+			}
+		}
+	}
+}
+
+// TestLLMs checks that llms.txt names every page of docs, and no page that is not there.
+func TestLLMs(t *testing.T) {
+	text, err := os.ReadFile("llms.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := make(map[string]bool)
+	for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(string(text), -1) {
+		if _, err := os.Stat(link[1]); err != nil {
+			t.Errorf("%s is named, and not there", link[1])
+		}
+		named[link[1]] = true
+	}
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	for _, p := range pages {
+		if p = filepath.ToSlash(p); p != "docs/style.md" && p != "docs/README.md" && !named[p] {
+			t.Errorf("%s is not named in llms.txt", p)
+		}
 	}
 }
