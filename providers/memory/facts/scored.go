@@ -162,7 +162,8 @@ const wishGate = .6
 
 // isWish reports whether the unit of a short message is most likely an instruction.
 func (sc *scene) isWish(b *bag) bool {
-	return len(sc.units) <= maxShort && loadWeights().kindOf(b.hashes, func(ragctx.FactKind) bool { return false }) == ragctx.FactInstruction
+	none := func(ragctx.FactKind) bool { return false }
+	return len(sc.units) <= maxShort && loadWeights().kindOf(b.hashes, none) == ragctx.FactInstruction
 }
 
 // partsOf returns the pieces of a unit.

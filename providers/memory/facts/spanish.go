@@ -40,8 +40,8 @@ var spanish = language{
 			name: "en adelante", kind: ragctx.FactInstruction, heads: "*", has: "partir adelante siempre nunca",
 			standing: true, keep: true, attribute: "instruction",
 			re: `(?P<v>(?:puedes|podrias|puede|podria) [^,]{0,120}?(?:{adelante}|siempre)\b.*|` +
-				`(?:respond[ea]|responde[dm]e|contesta|contestame|habla|hablame|escribe|escribeme|usa|utiliza|evita|pon|ponme|dame|muestra|` +
-				`muestrame|cita|explica|explicame|llamame|haz|no [a-z]+s)(?: [^, ]+){0,8}? {adelante}\b.*)`,
+				`(?:respond[ea]|responde[dm]e|contesta|contestame|habla|hablame|escribe|escribeme|usa|utiliza|evita|pon|ponme|dame|` +
+				`muestra|muestrame|cita|explica|explicame|llamame|haz|no [a-z]+s)(?: [^, ]+){0,8}? {adelante}\b.*)`,
 			conf: .84, imp: .9, reason: `says "en adelante"`,
 			yes: []string{
 				"Explícame las cosas con ejemplos de ahora en adelante.", "¿Puedes citar siempre las fuentes?",
