@@ -52,7 +52,7 @@ func TestExamples(t *testing.T) {
 func finds(s, rule string) (likely, passes bool) {
 	found := Explain(says(s), testTime)
 	passes = slices.ContainsFunc(found.Facts, func(f Fact) bool { return f.Rule == rule })
-	return passes || slices.ContainsFunc(found.Below, func(f Fact) bool { return f.Rule == rule && f.Confidence >= wished }), passes
+	return passes || slices.ContainsFunc(found.Below, func(f Fact) bool { return f.Rule == rule && f.Confidence >= supported }), passes
 }
 
 func summary(f Found) (s string) {

@@ -13,12 +13,10 @@ import (
 // minRuleConfidence is the least confidence at which a rule's match counts.
 const minRuleConfidence = 0.6
 
-// A rule with confidence strict, or with an exclusive value, lowers the gate to likely; a request
-// to remember lowers it to wished.
+// A rule with confidence strict, or with an exclusive value, and a request to remember lower the gate to supported.
 const (
-	strict = 0.8
-	likely = 0.7
-	wished = 0.5
+	strict    = 0.8
+	supported = 0.5
 )
 
 // asksToRemember is the attribute of a match in which the speaker asks to remember something.
@@ -26,7 +24,7 @@ const asksToRemember = "to remember"
 
 // enough reports whether a rule's match makes up for a unit's confidence p below the gate.
 func enough(f Fact, p float64) bool {
-	return (f.Exclusive || f.Confidence >= strict) && p >= likely || f.Attribute == asksToRemember && p >= wished
+	return p >= supported && (f.Exclusive || f.Confidence >= strict || f.Attribute == asksToRemember)
 }
 
 // leastShown is the least confidence at which a rejected fact is returned by [Explain].
