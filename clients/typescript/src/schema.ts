@@ -1521,7 +1521,7 @@ export interface components {
              * @description one text, or up to 2048, each at most 1 MiB; a read key may send 512 KiB in total; token arrays are not supported
              * @example roll back a release
              */
-            input: string | string[];
+            input: string | (string | number | number[])[];
             /**
              * @description static, the built-in model, or its full name
              * @default static

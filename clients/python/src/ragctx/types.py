@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from ragctx._typing import NotRequired, TypedDict
 
@@ -868,9 +868,6 @@ class Embedding(TypedDict):
     """
 
 
-InputItem: TypeAlias = str
-
-
 class EmbeddingRequest(TypedDict):
     dimensions: NotRequired[int]
     """
@@ -882,7 +879,7 @@ class EmbeddingRequest(TypedDict):
     base64 encodes 32-bit little-endian floats
     """
 
-    input: str | list[InputItem]
+    input: str | list[str | float | list[float]]
     """
     one text, or up to 2048, each at most 1 MiB; a read key may send 512 KiB in total; token arrays are not supported
     """
