@@ -1,12 +1,16 @@
 """The adapters for LangChain, against the real library."""
 
+from pathlib import Path
+
+import llama_index.core
+import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
 from langchain_core.runnables import RunnableConfig, RunnablePassthrough
 from langchain_core.runnables.history import RunnableWithMessageHistory
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from ragctx import Ragctx
 from ragctx.langchain import RagctxChatMessageHistory, RagctxMiddleware, RagctxRetriever, memory_tools
 
@@ -73,3 +77,19 @@ def test_middleware(ragctx: Ragctx) -> None:
         agent = create_agent(ChatOpenAI(model="gpt-5"), middleware=[loop], system_prompt="You answer briefly.")
         assert expected in agent.invoke({"messages": [HumanMessage(asked)]})["messages"][-1].content
     assert len(list(ragctx.memories.list(user_id="ada", type=["episodic"]))) == 3
+
+
+def test_embeddings(ragctx: Ragctx, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAIEmbeddings works against /v1/embeddings as it is; it sends token ids and asks for base64.
+
+    The vocabulary for that comes from LlamaIndex's package, so that nothing is downloaded.
+    """
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(Path(llama_index.core.__file__).parent / "_static/tiktoken_cache"))
+    embeddings = OpenAIEmbeddings(base_url=f"{ragctx.url}/v1", model="static")
+    pager, oncall, lunch = embeddings.embed_documents(["Who carries the pager?", "The pager is carried by the platform team.", "Lunch is at noon."])
+    assert len(pager) == len(embeddings.embed_query("pager")) > 100
+
+    def near(a: list[float], b: list[float]) -> float:
+        return sum(x * y for x, y in zip(a, b, strict=True))
+
+    assert near(pager, oncall) > near(pager, lunch)

@@ -36,7 +36,7 @@ export interface Parts {
 const passing = [408, 429, 502, 503, 504];
 
 /** Routes that work in no namespace. */
-const unscoped = /^(\/v1\/(compact|compile|doctor|embedder|embeddings|indexes|jobs\/.*|keys.*|namespaces.*|providers|reembed|snapshot|status)|(?!\/v1\/).*)$/;
+const unscoped = /^(\/v1\/(compact|compile|doctor|embedder|embeddings|indexes|jobs\/.*|keys.*|namespaces.*|models.*|providers|reembed|rerank|snapshot|status)|(?!\/v1\/).*)$/;
 
 /** Send a request, again after a failure that may pass, and return the answer. A refusal throws an `ApiError`. */
 export async function send(options: Options, method: string, path: string, parts: Parts): Promise<Response> {

@@ -21,7 +21,7 @@ from .errors import CLASSES, ApiError, ConnectionFailed, DeadlineExceeded, Inval
 PASSING = {408, 429, 502, 503, 504}
 """statuses after which the same request may succeed"""
 
-UNSCOPED = re.compile(r"/v1/(compact|compile|doctor|embedder|embeddings|indexes|jobs/.*|keys.*|namespaces.*|providers|reembed|snapshot|status)|(?!/v1/).*")
+UNSCOPED = re.compile(r"/v1/(compact|compile|doctor|embedder|embeddings|indexes|jobs/.*|keys.*|namespaces.*|models.*|providers|reembed|rerank|snapshot|status)|(?!/v1/).*")
 """routes that work in no namespace"""
 
 KEEPALIVE = 45.0
