@@ -32,7 +32,7 @@ func stack(whole float64, label string, parts ...part) html.Part {
 			continue
 		}
 		list = append(list, html.E("rect."+p.class, html.A("x", percent(at/whole)), html.A("width", percent(p.size/whole)),
-			html.A("height", height), html.E("title", html.Text(p.title))))
+			html.A("height", height), html.T("title", p.title)))
 		at += p.size
 	}
 	return html.E("svg.chart.stack", html.A("role", "img"), html.A("aria-label", label), html.A("height", height), list)

@@ -32,8 +32,9 @@ func showDocument(v *visit) (html.Part, error) {
 	}
 	return html.List{
 		heading(d.ID, html.E("a", html.A("href", v.link(documentsPath)), html.Text("All documents"))),
-		html.If(d.Version != current, html.E("p.note", html.Text("This is version "+strconv.Itoa(d.Version)+", which is not the current one."))),
-		html.E("div.document", html.E("div.text", v.chunks(d)), html.E("aside", html.A("aria-label", "About the document"), documentFacts(d), versions,
+		html.If(d.Version != current, html.T("p.note", "This is version "+strconv.Itoa(d.Version)+", which is not the current one.")),
+		html.E("div.document", html.E("div.text", v.chunks(d)), html.E("aside", html.A("aria-label", "About the document"),
+			documentFacts(d), versions,
 			html.If(d.Version == current, v.deleteForms(d)))),
 	}, nil
 }
@@ -41,13 +42,14 @@ func showDocument(v *visit) (html.Part, error) {
 // documentFacts are the properties of a document.
 func documentFacts(d document) html.Part {
 	list := html.E("dl.facts", fact("Title", d.Title), fact("Source", d.Source), fact("Type", d.MIME), fact("Size", size(d.Bytes)),
-		fact("Chunks", grouped(d.Chunks)), fact("Stored (UTC)", minute(d.Recorded)), fact("Occurred", minute(d.Occurred)), fact("Ingested from", d.Root),
-		html.If(len(d.Tags) > 0, html.E("dt", html.Text("Tags")), html.E("dd", tagList(d.Tags))), metadata(d.Metadata))
+		fact("Chunks", grouped(d.Chunks)), fact("Stored (UTC)", minute(d.Recorded)), fact("Occurred", minute(d.Occurred)),
+		fact("Ingested from", d.Root),
+		html.If(len(d.Tags) > 0, html.T("dt", "Tags"), html.E("dd", tagList(d.Tags))), metadata(d.Metadata))
 	return list
 }
 
 func fact(name, value string) html.Part {
-	return html.If(value != "", html.E("dt", html.Text(name)), html.E("dd", html.Text(value)))
+	return html.If(value != "", html.T("dt", name), html.T("dd", value))
 }
 
 // metadata are rows for the values of metadata, in the order of their names.
@@ -58,7 +60,7 @@ func metadata(m map[string]any) (list html.List) {
 			b, _ := json.Marshal(m[name]) // decoded JSON: cannot fail
 			value = string(b)
 		}
-		list = append(list, html.E("dt", html.Text(name)), html.E("dd", html.Text(value)))
+		list = append(list, html.T("dt", name), html.T("dd", value))
 	}
 	return list
 }
@@ -82,18 +84,20 @@ func (v *visit) versions(d document) (html.Part, int, error) {
 		}
 		rows = append(rows, html.E("li", html.E("a", html.A("href", v.oneDocument(d.ID, "version", strconv.Itoa(n))),
 			html.If(n == d.Version, html.A("aria-current", "true")), html.Text("Version "+strconv.Itoa(n))),
-			html.E("span.quiet.small", html.Text(" "+minute(one.Recorded)+" ")),
-			html.If(n != d.Version, html.E("a.small", html.A("href", v.link(documentsPath+"/difference", "id", d.ID, "from", strconv.Itoa(min(n, d.Version)),
+			html.T("span.quiet.small", " "+minute(one.Recorded)+" "),
+			html.If(n != d.Version, html.E("a.small", html.A("href", v.link(documentsPath+"/difference", "id", d.ID, "from",
+				strconv.Itoa(min(n, d.Version)),
 				"to", strconv.Itoa(max(n, d.Version)))), html.Text("difference")))))
 	}
-	return html.If(len(rows) > 1, html.E("h2", html.Text("Versions")), html.E("ol.versions", rows)), current, nil
+	return html.If(len(rows) > 1, html.T("h2", "Versions"), html.E("ol.versions", rows)), current, nil
 }
 
 // deleteForms delete or erase a document.
 func (v *visit) deleteForms(d document) html.Part {
 	form := func(name, class, question string, more ...html.Part) html.Part {
 		return html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/delete")), v.tokenField(),
-			hidden("id", d.ID), hidden("version", strconv.Itoa(d.Version)), html.List(more), html.E(class, html.A("data-confirm", question), html.Text(name)))
+			hidden("id", d.ID), hidden("version", strconv.Itoa(d.Version)), html.List(more),
+			html.E(class, html.A("data-confirm", question), html.Text(name)))
 	}
 	return html.E("div.actions",
 		form("Delete", "button", "Delete this document? Answers stop showing it at once. You can undo it."),
@@ -109,7 +113,7 @@ func (v *visit) chunks(d document) html.Part {
 	first = min(max(first, 0), max(len(d.ChunkList)-1, 0))
 	last := min(first+chunksShown, len(d.ChunkList))
 	if len(d.ChunkList) == 0 {
-		return html.E("pre", html.Text(d.Text[:min(len(d.Text), 200_000)]))
+		return html.T("pre", d.Text[:min(len(d.Text), 200_000)])
 	}
 	at := d.ChunkList[first].Start.Byte
 	if first == 0 {
@@ -119,7 +123,7 @@ func (v *visit) chunks(d document) html.Part {
 	for _, c := range d.ChunkList[first:last] {
 		start, end := within(c.Start.Byte, at, len(d.Text)), within(c.End.Byte, at, len(d.Text))
 		if gap := strings.TrimSpace(d.Text[min(at, start):start]); gap != "" {
-			list = append(list, html.E("pre.gap", html.Text(gap)))
+			list = append(list, html.T("pre.gap", gap))
 		}
 		label := fmt.Sprintf("lines %d–%d", c.Start.Line, c.End.Line)
 		if c.Page > 0 {
@@ -127,13 +131,15 @@ func (v *visit) chunks(d document) html.Part {
 		}
 		list = append(list, html.E("section.chunk#chunk-"+strconv.Itoa(c.Ordinal), html.A("aria-label", "Chunk "+strconv.Itoa(c.Ordinal)),
 			html.If(strconv.Itoa(c.Ordinal) == ordinal(v.param("chunk")), html.A("data-wanted", "")),
-			html.E("p.small.quiet", html.E("a", html.A("href", "#chunk-"+strconv.Itoa(c.Ordinal)), html.Text("#"+strconv.Itoa(c.Ordinal))),
-				html.E("span", html.Text(label)), html.E("span", html.Text(strings.Join(c.Heading, " › ")))),
-			html.E("pre", html.Text(d.Text[start:end]))))
+			html.E("p.small.quiet", html.E("a", html.A("href", "#chunk-"+strconv.Itoa(c.Ordinal)),
+				html.Text("#"+strconv.Itoa(c.Ordinal))),
+				html.T("span", label), html.T("span", strings.Join(c.Heading, " › "))),
+			html.T("pre", d.Text[start:end])))
 		at = max(at, end)
 	}
 	turn := func(name string, to int) html.Part {
-		return html.E("a.button", html.A("href", v.oneDocument(d.ID, "version", v.param("version"), "from", strconv.Itoa(to))), html.Text(name))
+		return html.E("a.button", html.A("href", v.oneDocument(d.ID, "version", v.param("version"), "from", strconv.Itoa(to))),
+			html.Text(name))
 	}
 	return html.List{list, html.E("p.pages", html.If(first > 0, turn("Chunks before", max(0, first-chunksShown))),
 		html.If(last < len(d.ChunkList), turn("Next chunks", last)))}
@@ -163,12 +169,13 @@ func showDifference(v *visit) (html.Part, error) {
 	}
 	v.title = "Difference"
 	name := func(d document) html.Part {
-		return html.E("a", html.A("href", v.oneDocument(d.ID, "version", strconv.Itoa(d.Version))), html.Text(fmt.Sprintf("%s, version %d", d.ID, d.Version)))
+		return html.E("a", html.A("href", v.oneDocument(d.ID, "version", strconv.Itoa(d.Version))),
+			html.Text(fmt.Sprintf("%s, version %d", d.ID, d.Version)))
 	}
 	edits, whole := difference(lines(from.Text), lines(to.Text))
 	return html.List{
 		heading(v.title), html.E("p", html.Text("From "), name(from), html.Text(" to "), name(to)),
-		html.If(!whole, html.E("p.note", html.Text("The texts differ so much that not every equal line is matched."))),
+		html.If(!whole, html.T("p.note", "The texts differ so much that not every equal line is matched.")),
 		html.E("div.difference", hunks(edits)),
 	}, nil
 }
@@ -192,7 +199,7 @@ func hunks(edits []edit) html.Part {
 		}
 	}
 	if !changed {
-		return html.E("p.empty", html.Text("The texts are equal."))
+		return html.T("p.empty", "The texts are equal.")
 	}
 	var rows html.List
 	for i, e := range edits {
@@ -209,10 +216,12 @@ func hunks(edits []edit) html.Part {
 		case '-':
 			class, sign = "tr.removed", "−"
 		}
-		rows = append(rows, html.E(class, html.E("td.number", lineNumber(e.from)), html.E("td.number", lineNumber(e.to)), html.E("td", html.Text(sign)),
-			html.E("td", html.Text(e.text))))
+		rows = append(rows, html.E(class, html.E("td.number", lineNumber(e.from)), html.E("td.number", lineNumber(e.to)),
+			html.T("td", sign),
+			html.T("td", e.text)))
 	}
-	return html.E("table", html.E("thead.unseen", html.E("tr", column("Old line"), column("New line"), column("Change"), column("Text"))), html.E("tbody", rows))
+	return html.E("table", html.E("thead.unseen", html.E("tr", column("Old line"), column("New line"), column("Change"),
+		column("Text"))), html.E("tbody", rows))
 }
 
 func lineNumber(n int) html.Part {

@@ -59,16 +59,21 @@ func showDocuments(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	return html.List{
-		heading("Documents", html.E("a", html.A("href", v.link(documentsPath+"/duplicates", "prefix", prefix)), html.Text("Near duplicates"))),
+		heading("Documents", html.E("a", html.A("href", v.link(documentsPath+"/duplicates", "prefix", prefix)),
+			html.Text("Near duplicates"))),
 		html.If(v.param("deleted") != "", v.deletedNote(v.param("deleted"), v.param("version"))),
 		html.E("form.filters", html.A("method", "get"), html.A("action", documentsPath), html.A("role", "search"), v.namespaceField(),
-			html.E("label", html.E("span", html.Text("Search in the texts")), html.E("input", html.A("type", "search"), html.A("name", "q"), html.A("value", q),
+			html.E("label", html.T("span", "Search in the texts"), html.E("input", html.A("type", "search"), html.A("name", "q"),
+				html.A("value", q),
 				html.Int("maxlength", maxQuestion))),
-			html.E("label", html.E("span", html.Text("Ids that begin with")), html.E("input", html.A("name", "prefix"), html.A("value", prefix), html.A("maxlength", "512"))),
-			html.E("label", html.E("span", html.Text("Ingested from")), html.E("input", html.A("name", "root"), html.A("value", v.param("root")), html.A("maxlength", "4096"))),
-			html.E("button", html.Text("Show"))),
+			html.E("label", html.T("span", "Ids that begin with"), html.E("input", html.A("name", "prefix"), html.A("value", prefix),
+				html.A("maxlength", "512"))),
+			html.E("label", html.T("span", "Ingested from"), html.E("input", html.A("name", "root"), html.A("value", v.param("root")),
+				html.A("maxlength", "4096"))),
+			html.T("button", "Show")),
 		v.uploadForm(prefix),
-		html.E("div#list", html.A("hx-get", v.r.URL.RequestURI()), html.A("hx-trigger", "uploaded from:body, again"), html.A("hx-select", "#list"),
+		html.E("div#list", html.A("hx-get", v.r.URL.RequestURI()), html.A("hx-trigger", "uploaded from:body, again"),
+			html.A("hx-select", "#list"),
 			html.A("hx-swap", "outerHTML"), list),
 	}, nil
 }
@@ -91,7 +96,8 @@ func (v *visit) documentTable(prefix string) (html.Part, error) {
 		return nil, err
 	}
 	if len(page.Documents) == 0 {
-		return html.E("p.empty", html.Text("There are no documents here. Drop files above, or run "), html.E("code", html.Text("ragctx ingest PATH")), html.Text(".")), nil
+		return html.E("p.empty", html.Text("There are no documents here. Drop files above, or run "),
+			html.T("code", "ragctx ingest PATH"), html.Text(".")), nil
 	}
 	var rows html.List
 	folder := "\x00"
@@ -102,18 +108,21 @@ func (v *visit) documentTable(prefix string) (html.Part, error) {
 		}
 		rows = append(rows, html.E("tr",
 			html.E("td", html.E("a", html.A("href", v.oneDocument(d.ID)), html.Text(cmp.Or(path.Base(d.ID), d.ID))),
-				html.If(d.Title != "" && d.Title != d.ID, html.E("span.quiet", html.Text(" "+d.Title)))),
+				html.If(d.Title != "" && d.Title != d.ID, html.T("span.quiet", " "+d.Title))),
 			html.E("td.quiet", html.Text(strings.TrimPrefix(d.MIME, "text/")), tagList(d.Tags)),
-			html.E("td.number", html.Text(size(d.Bytes))),
-			html.E("td.number", html.Text(grouped(d.Chunks))),
+			html.T("td.number", size(d.Bytes)),
+			html.T("td.number", grouped(d.Chunks)),
 			html.E("td.number.quiet", html.A("title", d.Recorded.Format(time.RFC3339)), html.Text(minute(d.Recorded))),
 		))
 	}
-	more := html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button", html.A("href", v.link(documentsPath, "prefix", prefix, "root", v.param("root"),
-		"cursor", page.NextCursor)), html.Text("Next documents"))))
+	more := html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button",
+		html.A("href", v.link(documentsPath, "prefix", prefix, "root", v.param("root"),
+			"cursor", page.NextCursor)), html.Text("Next documents"))))
 	return html.List{html.E("div.scroll", html.A("tabindex", "0"), html.A("role", "region"), html.A("aria-label", "Documents"),
-		html.E("table.documents", html.E("thead", html.E("tr", column("Document"), column("Type"), html.E("th.number", html.A("scope", "col"), html.Text("Size")),
-			html.E("th.number", html.A("scope", "col"), html.Text("Chunks")), html.E("th.number", html.A("scope", "col"), html.Text("Stored (UTC)")))),
+		html.E("table.documents", html.E("thead", html.E("tr", column("Document"), column("Type"),
+			html.E("th.number", html.A("scope", "col"), html.Text("Size")),
+			html.E("th.number", html.A("scope", "col"), html.Text("Chunks")),
+			html.E("th.number", html.A("scope", "col"), html.Text("Stored (UTC)")))),
 			html.E("tbody", rows))), more}, nil
 }
 
@@ -137,7 +146,7 @@ func (v *visit) crumbs(dir string) (list html.List) {
 
 func tagList(tags []string) (list html.List) {
 	for _, t := range tags {
-		list = append(list, html.Text(" "), html.E("span.tag", html.Text(t)))
+		list = append(list, html.Text(" "), html.T("span.tag", t))
 	}
 	return list
 }
@@ -172,11 +181,12 @@ func (v *visit) searchDocuments(q string) (html.Part, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 {
-		return html.E("p.empty", html.Text("No document answers “"+q+"”.")), nil
+		return html.T("p.empty", "No document answers “"+q+"”."), nil
 	}
 	var list html.List
 	for _, it := range found.Items {
-		list = append(list, html.E("li", html.E("div", html.E("p.name", v.itemLink(it), html.Text(" "), html.E("span.quiet.small", html.Text(it.Source))),
+		list = append(list, html.E("li", html.E("div", html.E("p.name", v.itemLink(it), html.Text(" "),
+			html.T("span.quiet.small", it.Source)),
 			html.E("pre", marked(it))), html.E("span.relevance.number", html.A("title", "relevance"), html.Text(decimal(it.Relevance)))))
 	}
 	return html.E("ol.found", list), nil
@@ -184,9 +194,10 @@ func (v *visit) searchDocuments(q string) (html.Part, error) {
 
 // deletedNote offers to store a document again whose last version is still there.
 func (v *visit) deletedNote(id, version string) html.Part {
-	return html.E("div.note", html.A("role", "status"), html.E("p", html.Text("“"+id+"” is deleted.")),
-		html.If(version != "", html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/restore")), v.tokenField(),
-			hidden("id", id), hidden("version", version), html.E("button", html.Text("Undo")))))
+	return html.E("div.note", html.A("role", "status"), html.T("p", "“"+id+"” is deleted."),
+		html.If(version != "", html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/restore")),
+			v.tokenField(),
+			hidden("id", id), hidden("version", version), html.T("button", "Undo"))))
 }
 
 func hidden(name, value string) html.Part {
@@ -215,7 +226,10 @@ func restoreDocument(v *visit) (html.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := map[string]any{"text": d.Text, "title": d.Title, "source": d.Source, "mime": d.MIME, "tags": d.Tags, "metadata": d.Metadata, "root": d.Root}
+	body := map[string]any{
+		"text": d.Text, "title": d.Title, "source": d.Source, "mime": d.MIME, "tags": d.Tags,
+		"metadata": d.Metadata, "root": d.Root,
+	}
 	if !d.Occurred.IsZero() {
 		body["occurred"] = d.Occurred
 	}
@@ -242,26 +256,29 @@ func showDuplicates(v *visit) (html.Part, error) {
 	}
 	head := heading(v.title, html.E("a", html.A("href", v.link(documentsPath)), html.Text("All documents")))
 	if found.Total == 0 {
-		return html.List{head, html.E("p.empty", html.Text("No two documents are nearly equal."))}, nil
+		return html.List{head, html.T("p.empty", "No two documents are nearly equal.")}, nil
 	}
 	var groups html.List
 	for _, g := range found.Groups {
 		var ids html.List
 		for i, id := range g.IDs {
 			ids = append(ids, html.E("li", html.E("a", html.A("href", v.oneDocument(id)), html.Text(id)),
-				html.If(i > 0 && !g.Exact, html.Text(" "), html.E("a.small", html.A("href", v.link(documentsPath+"/difference", "id", g.IDs[0], "other", id)),
+				html.If(i > 0 && !g.Exact, html.Text(" "), html.E("a.small",
+					html.A("href", v.link(documentsPath+"/difference", "id", g.IDs[0], "other", id)),
 					html.Text("Difference from the first")))))
 		}
 		label := "equal"
 		if !g.Exact {
 			label = strconv.Itoa(int(100*g.Similarity)) + " % alike"
 		}
-		groups = append(groups, html.E("tr", html.E("td", html.E("ul", ids)), html.E("td.number", html.Text(label))))
+		groups = append(groups, html.E("tr", html.E("td", html.E("ul", ids)), html.T("td.number", label)))
 	}
 	return html.List{
-		head, html.E("p.quiet", html.Text(amount(found.Total, "group")+". Answers show equal passages only once in any case.")),
-		html.E("table", html.E("thead", html.E("tr", column("Documents"), html.E("th.number", html.A("scope", "col"), html.Text("Likeness")))), html.E("tbody", groups)),
-		html.If(found.NextCursor != "", html.E("p.pages", html.E("a.button", html.A("href", v.link(documentsPath+"/duplicates", "prefix", v.param("prefix"),
-			"cursor", found.NextCursor)), html.Text("Next groups")))),
+		head, html.T("p.quiet", amount(found.Total, "group")+". Answers show equal passages only once in any case."),
+		html.E("table", html.E("thead", html.E("tr", column("Documents"),
+			html.E("th.number", html.A("scope", "col"), html.Text("Likeness")))), html.E("tbody", groups)),
+		html.If(found.NextCursor != "", html.E("p.pages", html.E("a.button",
+			html.A("href", v.link(documentsPath+"/duplicates", "prefix", v.param("prefix"),
+				"cursor", found.NextCursor)), html.Text("Next groups")))),
 	}, nil
 }

@@ -36,7 +36,8 @@ func healthPage() page {
 func (v *visit) healthTabs(now string) html.Part {
 	var list html.List
 	for _, t := range []choice{{healthPath, "Overview"}, {jobsPath, "Jobs"}, {keysPath, "Keys"}, {auditPath, "Audit log"}} {
-		list = append(list, html.E("li", html.E("a", html.A("href", v.link(t.value)), html.If(t.value == now, html.A("aria-current", "page")), html.Text(t.name))))
+		list = append(list, html.E("li", html.E("a", html.A("href", v.link(t.value)),
+			html.If(t.value == now, html.A("aria-current", "page")), html.Text(t.name))))
 	}
 	return html.E("nav.tabs", html.A("aria-label", "Health"), html.E("ul", list))
 }
@@ -47,7 +48,7 @@ func showHealth(v *visit) (html.Part, error) {
 	for _, show := range []func() (html.Part, error){v.sizes, v.vectors, v.measurements} {
 		part, err := show()
 		if errors.Is(err, ragctx.ErrDenied) {
-			parts = append(parts, html.E("p.note", html.Text(sentence(detailOf(err)))))
+			parts = append(parts, html.T("p.note", sentence(detailOf(err))))
 		} else if err != nil {
 			return nil, err
 		} else {
@@ -56,7 +57,8 @@ func showHealth(v *visit) (html.Part, error) {
 	}
 	return html.List{
 		heading("Health", v.healthTabs(healthPath)),
-		html.E("div.health#health", html.A("hx-get", v.link(healthPath)), html.A("hx-trigger", "every 5s, again"), html.A("hx-select", "#health"),
+		html.E("div.health#health", html.A("hx-get", v.link(healthPath)), html.A("hx-trigger", "every 5s, again"),
+			html.A("hx-select", "#health"),
 			html.A("hx-swap", "outerHTML"), parts),
 		v.care(),
 	}, nil
@@ -92,38 +94,42 @@ func (v *visit) sizes() (html.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems := html.Part(html.E("p.fine", html.Text("Everything works.")))
+	problems := html.Part(html.T("p.fine", "Everything works."))
 	if len(st.Degraded) > 0 {
 		var list html.List
 		for _, d := range st.Degraded {
-			list = append(list, html.E("li", html.Text(sentence(d))))
+			list = append(list, html.T("li", sentence(d)))
 		}
-		problems = html.E("div.problem", html.E("h2", html.Text(amount(len(st.Degraded), "problem"))), html.E("ul", list))
+		problems = html.E("div.problem", html.T("h2", amount(len(st.Degraded), "problem")), html.E("ul", list))
 	}
 	var names, troubles html.List
 	for _, n := range st.Namespaces {
-		names = append(names, html.E("tr", html.E("td", html.E("a", html.A("href", documentsPath+"?"+url.Values{"namespace": {n.Name}}.Encode()), html.Text(n.Name))),
-			html.E("td.number", html.Text(grouped(n.Documents))), html.E("td.number", html.Text(grouped(n.Memories)))))
+		names = append(names, html.E("tr", html.E("td", html.E("a", html.A("href",
+			documentsPath+"?"+url.Values{"namespace": {n.Name}}.Encode()), html.Text(n.Name))),
+			html.T("td.number", grouped(n.Documents)), html.T("td.number", grouped(n.Memories))))
 	}
 	for _, e := range st.Troubles {
-		troubles = append(troubles, html.E("li", html.E("span.quiet.number", html.Text(minute(e.Time)+" ")), html.Text(e.Message+" "), html.E("span.quiet", html.Text(e.Details)),
+		troubles = append(troubles, html.E("li", html.T("span.quiet.number", minute(e.Time)+" "), html.Text(e.Message+" "),
+			html.T("span.quiet", e.Details),
 			html.If(e.Count > 1, html.Text(fmt.Sprintf(" (%d times)", e.Count)))))
 	}
 	return html.List{
 		problems,
 		html.E("dl.figures",
-			figure("Documents", grouped(st.Total.Documents)), figure("Memories", grouped(st.Total.Memories)), figure("Database", size(st.Directory.Database)),
+			figure("Documents", grouped(st.Total.Documents)), figure("Memories", grouped(st.Total.Memories)),
+			figure("Database", size(st.Directory.Database)),
 			figure("Indexes", size(st.Directory.Indexes)), figure("Up", (time.Duration(st.Uptime)*time.Second).String()),
-			figure("Jobs", fmt.Sprintf("%d running, %d queued", st.Jobs.Running, st.Jobs.Queued)), figure("Embedder", fmt.Sprintf("%s, %d dimensions", st.Embedder.Name, st.Embedder.Dimensions)),
+			figure("Jobs", fmt.Sprintf("%d running, %d queued", st.Jobs.Running, st.Jobs.Queued)),
+			figure("Embedder", fmt.Sprintf("%s, %d dimensions", st.Embedder.Name, st.Embedder.Dimensions)),
 			figure("Version", st.Version)),
-		html.If(len(troubles) > 0, html.E("section", html.E("h2", html.Text("Recent warnings and errors")), html.E("ul.troubles", troubles))),
-		html.If(len(names) > 1, html.E("section", html.E("h2", html.Text("Namespaces")), html.E("table", html.E("thead", html.E("tr", column("Name"),
+		html.If(len(troubles) > 0, html.E("section", html.T("h2", "Recent warnings and errors"), html.E("ul.troubles", troubles))),
+		html.If(len(names) > 1, html.E("section", html.T("h2", "Namespaces"), html.E("table", html.E("thead", html.E("tr", column("Name"),
 			numberColumn("Documents"), numberColumn("Memories"))), html.E("tbody", names)))),
 	}, nil
 }
 
 func figure(name, value string) html.Part {
-	return html.E("div", html.E("dt", html.Text(name)), html.E("dd", html.Text(value)))
+	return html.E("div", html.T("dt", name), html.T("dd", value))
 }
 
 func numberColumn(name string) html.Part {
@@ -164,20 +170,23 @@ func (v *visit) vectors() (html.Part, error) {
 	}{{"Documents", st.Documents}, {"Memories", st.Memories}} {
 		text := "no live search was repeated exactly yet"
 		if r := k.of.Recall; r != nil {
-			text = fmt.Sprintf("recall@10 %s (%s to %s), %s", decimal(r.At10), decimal(r.Low), decimal(r.High), amount(r.Samples, "sample"))
+			text = fmt.Sprintf("recall@10 %s (%s to %s), %s", decimal(r.At10), decimal(r.Low), decimal(r.High),
+				amount(r.Samples, "sample"))
 		}
-		gauges = append(gauges, html.E("div", html.E("p", html.E("strong", html.Text(k.name)), html.Text(" "+text)), gauge(k.of.Recall),
-			html.E("p.quiet.small", html.Text(fmt.Sprintf("Vector searches: %s, median %s ms, 99 %% within %s ms", grouped(k.of.Searches),
-				decimal(k.of.P50), decimal(k.of.P99))))))
+		gauges = append(gauges, html.E("div", html.E("p", html.T("strong", k.name), html.Text(" "+text)), gauge(k.of.Recall),
+			html.T("p.quiet.small", fmt.Sprintf("Vector searches: %s, median %s ms, 99 %% within %s ms", grouped(k.of.Searches),
+				decimal(k.of.P50), decimal(k.of.P99)))))
 	}
 	for _, i := range st.Indexes {
-		rows = append(rows, html.E("tr", html.E("td", html.Text(i.Namespace)), html.E("td", html.Text(i.Kind)), html.E("td", html.Text(i.Graph)), html.E("td", html.Text(i.State)),
-			html.E("td.number", html.Text(grouped(i.Units))), html.E("td.number", html.Text(grouped(i.Pending))), html.E("td.number", html.Text(size(i.Bytes)))))
+		rows = append(rows, html.E("tr", html.T("td", i.Namespace), html.T("td", i.Kind), html.T("td", i.Graph), html.T("td", i.State),
+			html.T("td.number", grouped(i.Units)), html.T("td.number", grouped(i.Pending)), html.T("td.number", size(i.Bytes))))
 	}
 	return html.List{
-		html.E("section", html.E("h2", html.Text("Recall, measured on live queries")), html.E("div.gauges", gauges)),
-		html.If(len(rows) > 0, html.E("section", html.E("h2", html.Text("Open vector indexes")), wide("Open vector indexes", html.E("table", html.E("thead", html.E("tr", column("Namespace"),
-			column("Kind"), column("Graph"), column("State"), numberColumn("Vectors"), numberColumn("Not in files"), numberColumn("Size"))), html.E("tbody", rows))))),
+		html.E("section", html.T("h2", "Recall, measured on live queries"), html.E("div.gauges", gauges)),
+		html.If(len(rows) > 0, html.E("section", html.T("h2", "Open vector indexes"),
+			wide("Open vector indexes", html.E("table", html.E("thead", html.E("tr", column("Namespace"),
+				column("Kind"), column("Graph"), column("State"), numberColumn("Vectors"), numberColumn("Not in files"),
+				numberColumn("Size"))), html.E("tbody", rows))))),
 	}, nil
 }
 
@@ -188,12 +197,14 @@ func gauge(r *recall) html.Part {
 	if r != nil {
 		at := func(x float64) float64 { return min(max(2*x-1, 0), 1) }
 		list = append(list,
-			html.E("rect.interval", html.A("x", percent(at(r.Low))), html.A("width", percent(at(r.High)-at(r.Low))), html.A("y", "3"), html.A("height", "10")),
+			html.E("rect.interval", html.A("x", percent(at(r.Low))), html.A("width", percent(at(r.High)-at(r.Low))), html.A("y", "3"),
+				html.A("height", "10")),
 			html.E("rect.bar", html.A("x", percent(at(r.At10)*.995)), html.A("width", "3"), html.A("height", "16")))
 		label = fmt.Sprintf("recall %s of a scale from 0.50 to 1.00", decimal(r.At10))
 	}
 	return html.E("svg.chart.gauge", html.A("role", "img"), html.A("aria-label", label), html.A("height", "30"), list,
-		html.E("text", html.A("x", "0"), html.A("y", "28"), html.Text(".5")), html.E("text", html.A("x", "50%"), html.A("y", "28"), html.Text(".75")),
+		html.E("text", html.A("x", "0"), html.A("y", "28"), html.Text(".5")),
+		html.E("text", html.A("x", "50%"), html.A("y", "28"), html.Text(".75")),
 		html.E("text.end", html.A("x", "100%"), html.A("y", "28"), html.Text("1")))
 }
 
@@ -227,17 +238,20 @@ func (v *visit) measurements() (html.Part, error) {
 		if h.count == 0 {
 			continue
 		}
-		rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.Text(name)), html.E("td.bars", bar(h.quantile(.5)/longest), bar(h.quantile(.99)/longest)),
-			html.E("td.number", html.Text(milliseconds(h.quantile(.5)))), html.E("td.number", html.Text(milliseconds(h.quantile(.99)))), html.E("td.number", html.Text(grouped(int(h.count))))))
+		rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.Text(name)),
+			html.E("td.bars", bar(h.quantile(.5)/longest), bar(h.quantile(.99)/longest)),
+			html.T("td.number", milliseconds(h.quantile(.5))), html.T("td.number", milliseconds(h.quantile(.99))),
+			html.T("td.number", grouped(int(h.count)))))
 	}
-	stagesPart := html.Part(html.E("p.quiet", html.Text("No question was answered since the server started.")))
+	stagesPart := html.Part(html.T("p.quiet", "No question was answered since the server started."))
 	if len(rows) > 0 {
-		stagesPart = wide("Stages of an answer", html.E("table.stages", html.E("thead", html.E("tr", column("Stage"), column("Median, 99 %"), numberColumn("Median ms"), numberColumn("99 % ms"),
-			numberColumn("Answers"))), html.E("tbody", rows)))
+		stagesPart = wide("Stages of an answer", html.E("table.stages", html.E("thead",
+			html.E("tr", column("Stage"), column("Median, 99 %"), numberColumn("Median ms"), numberColumn("99 % ms"),
+				numberColumn("Answers"))), html.E("tbody", rows)))
 	}
 	return html.List{
-		html.E("section", html.E("h2", html.Text("Stages of an answer")), stagesPart),
-		html.E("section", html.E("h2", html.Text("Requests")), requests(all)),
+		html.E("section", html.T("h2", "Stages of an answer"), stagesPart),
+		html.E("section", html.T("h2", "Requests"), requests(all)),
 	}, nil
 }
 
@@ -258,10 +272,13 @@ func requests(all []sample) html.Part {
 	var rows html.List
 	for _, name := range order[:min(len(order), routesShown)] {
 		h := routes[name]
-		rows = append(rows, html.E("tr", html.E("th.mono", html.A("scope", "row"), html.Text(name)), html.E("td.bars", bar(h.count/most)), html.E("td.number", html.Text(grouped(int(h.count)))),
-			html.E("td.number", html.Text(grouped(int(failed[name])))), html.E("td.number", html.Text(milliseconds(h.quantile(.5)))), html.E("td.number", html.Text(milliseconds(h.quantile(.99))))))
+		rows = append(rows, html.E("tr", html.E("th.mono", html.A("scope", "row"), html.Text(name)),
+			html.E("td.bars", bar(h.count/most)), html.T("td.number", grouped(int(h.count))),
+			html.T("td.number", grouped(int(failed[name]))), html.T("td.number", milliseconds(h.quantile(.5))),
+			html.T("td.number", milliseconds(h.quantile(.99)))))
 	}
-	return wide("Requests", html.E("table.requests", html.E("thead", html.E("tr", column("Route"), column("Share"), numberColumn("Requests"), numberColumn("Refused or failed"),
+	return wide("Requests", html.E("table.requests", html.E("thead", html.E("tr", column("Route"), column("Share"),
+		numberColumn("Requests"), numberColumn("Refused or failed"),
 		numberColumn("Median ms"), numberColumn("99 % ms"))), html.E("tbody", rows)))
 }
 
@@ -269,10 +286,12 @@ func milliseconds(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) 
 
 // care has the buttons for the whole data directory.
 func (v *visit) care() html.Part {
-	return html.E("section.care", html.E("h2", html.Text("Backup and check")),
-		html.E("div.actions", html.E("a.button", html.A("href", healthPath+"/snapshot"), html.Flag("download", true), html.Text("Download a snapshot")),
-			html.E("form", html.A("method", "post"), html.A("action", v.link(healthPath+"/check")), v.tokenField(), html.E("button", html.Text("Check the data directory")))),
-		html.E("p.quiet.small", html.Text("A snapshot is a consistent copy of everything, for "), html.E("code", html.Text("ragctx restore")),
+	return html.E("section.care", html.T("h2", "Backup and check"),
+		html.E("div.actions", html.E("a.button", html.A("href", healthPath+"/snapshot"), html.Flag("download", true),
+			html.Text("Download a snapshot")),
+			html.E("form", html.A("method", "post"), html.A("action", v.link(healthPath+"/check")), v.tokenField(),
+				html.T("button", "Check the data directory"))),
+		html.E("p.quiet.small", html.Text("A snapshot is a consistent copy of everything, for "), html.T("code", "ragctx restore"),
 			html.Text(". A check reads the whole database and compares every index with it, as a job.")))
 }
 

@@ -36,10 +36,12 @@ func (v *visit) keyPage(made *apiKey) (html.Part, error) {
 	}
 	var rows html.List
 	for _, k := range page.Keys {
-		state := html.Part(html.E("form", html.A("method", "post"), html.A("action", v.link(keysPath+"/revoke")), v.tokenField(), hidden("id", k.ID),
-			html.E("button.danger", html.A("data-confirm", "Revoke the key “"+k.Name+"”? It stops working at once."), html.A("aria-label", "Revoke "+k.Name), html.Text("Revoke"))))
+		state := html.Part(html.E("form", html.A("method", "post"), html.A("action", v.link(keysPath+"/revoke")), v.tokenField(),
+			hidden("id", k.ID),
+			html.E("button.danger", html.A("data-confirm", "Revoke the key “"+k.Name+"”? It stops working at once."),
+				html.A("aria-label", "Revoke "+k.Name), html.Text("Revoke"))))
 		if !k.Revoked.IsZero() {
-			state = html.E("span.quiet", html.Text("revoked "+minute(k.Revoked)))
+			state = html.T("span.quiet", "revoked "+minute(k.Revoked))
 		}
 		scope := "all namespaces"
 		if len(k.Namespaces) > 0 {
@@ -48,25 +50,35 @@ func (v *visit) keyPage(made *apiKey) (html.Part, error) {
 		if k.User != "" {
 			scope += ", user " + k.User
 		}
-		rows = append(rows, html.E("tr", html.E("td", html.Text(k.Name+" "), html.E("code.quiet", html.Text(k.Prefix))), html.E("td", html.Text(k.Role)), html.E("td", html.Text(scope)),
-			html.E("td.number", html.Text(minute(k.Created))), html.E("td.number", html.Text(orNever(k.LastUsed))), html.E("td.number", html.Text(orNever(k.Expires))), html.E("td", state)))
+		rows = append(rows, html.E("tr", html.E("td", html.Text(k.Name+" "), html.T("code.quiet", k.Prefix)), html.T("td", k.Role),
+			html.T("td", scope),
+			html.T("td.number", minute(k.Created)), html.T("td.number", orNever(k.LastUsed)), html.T("td.number", orNever(k.Expires)),
+			html.E("td", state)))
 	}
-	list := html.Part(html.E("p.empty", html.Text("There are no keys: every program of this machine is admin. The first key must be an admin's, and from then on every request needs a key.")))
+	list := html.Part(html.T("p.empty",
+		"There are no keys: every program of this machine is admin. The first key must be an admin's, and from then on every request needs a key."))
 	if len(rows) > 0 {
-		list = wide("Keys", html.E("table", html.E("thead", html.E("tr", column("Key"), column("Role"), column("For"), numberColumn("Created"), numberColumn("Last used"),
+		list = wide("Keys", html.E("table", html.E("thead", html.E("tr", column("Key"), column("Role"), column("For"),
+			numberColumn("Created"), numberColumn("Last used"),
 			numberColumn("Expires"), column("State"))), html.E("tbody", rows)))
 	}
 	return html.List{
 		heading("Health", v.healthTabs(keysPath)),
 		html.If(made != nil, v.newKey(made)), list,
-		html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button", html.A("href", v.link(keysPath, "cursor", page.NextCursor)), html.Text("Next keys")))),
-		html.E("section", html.E("h2", html.Text("A new key")), html.E("form.row", html.A("method", "post"), html.A("action", v.link(keysPath)), v.tokenField(),
-			html.E("label", html.E("span", html.Text("Purpose")), html.E("input", html.A("name", "name"), html.Flag("required", true), html.A("maxlength", "200"))),
+		html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button",
+			html.A("href", v.link(keysPath, "cursor", page.NextCursor)), html.Text("Next keys")))),
+		html.E("section", html.T("h2", "A new key"), html.E("form.row", html.A("method", "post"), html.A("action", v.link(keysPath)),
+			v.tokenField(),
+			html.E("label", html.T("span", "Purpose"), html.E("input", html.A("name", "name"), html.Flag("required", true),
+				html.A("maxlength", "200"))),
 			selection("Role", "role", "read", roles),
-			html.E("label", html.E("span", html.Text("Only these namespaces, by commas")), html.E("input", html.A("name", "namespaces"), html.A("placeholder", "all"))),
-			html.E("label", html.E("span", html.Text("Only this user")), html.E("input", html.A("name", "user"), html.A("placeholder", "any"), html.A("maxlength", "512"))),
-			html.E("label", html.E("span", html.Text("Expires in days")), html.E("input", html.A("type", "number"), html.A("name", "days"), html.A("min", "1"), html.A("max", "36500"), html.A("placeholder", "never"))),
-			html.E("button.main", html.Text("Create")))),
+			html.E("label", html.T("span", "Only these namespaces, by commas"),
+				html.E("input", html.A("name", "namespaces"), html.A("placeholder", "all"))),
+			html.E("label", html.T("span", "Only this user"), html.E("input", html.A("name", "user"), html.A("placeholder", "any"),
+				html.A("maxlength", "512"))),
+			html.E("label", html.T("span", "Expires in days"), html.E("input", html.A("type", "number"), html.A("name", "days"),
+				html.A("min", "1"), html.A("max", "36500"), html.A("placeholder", "never"))),
+			html.T("button.main", "Create"))),
 	}, nil
 }
 
@@ -75,8 +87,9 @@ func (v *visit) newKey(made *apiKey) html.Part {
 	if made == nil {
 		return nil
 	}
-	return html.E("div.note", html.A("role", "status"), html.E("p", html.Text("The key “"+made.Name+"” is shown this once. Copy it now.")),
-		html.E("p.actions", html.E("code#made", html.Text(made.Key)), html.E("button", html.A("type", "button"), html.A("data-copy", "made"), html.Text("Copy"))))
+	return html.E("div.note", html.A("role", "status"), html.T("p", "The key “"+made.Name+"” is shown this once. Copy it now."),
+		html.E("p.actions", html.T("code#made", made.Key), html.E("button", html.A("type", "button"), html.A("data-copy", "made"),
+			html.Text("Copy"))))
 }
 
 func orNever(t time.Time) string {
@@ -148,18 +161,24 @@ func showAudit(v *visit) (html.Part, error) {
 		if name == "" {
 			name = e.KeyID
 		}
-		status := html.E("td.number", html.Text(strconv.Itoa(e.Status)))
+		status := html.T("td.number", strconv.Itoa(e.Status))
 		if e.Status >= http.StatusBadRequest {
-			status = html.E("td.number.fault", html.Text(strconv.Itoa(e.Status)))
+			status = html.T("td.number.fault", strconv.Itoa(e.Status))
 		}
-		rows = append(rows, html.E("tr", html.E("td.when", html.Text(e.At.UTC().Format(time.DateTime))), html.E("td", html.If(e.KeyID != "", html.E("a", html.A("href", v.link(auditPath, "key_id", e.KeyID)),
-			html.Text(name)))), html.E("td", html.Text(e.Operation)), html.E("td", html.Text(e.Namespace)), html.E("td", html.Text(e.Target)), status))
+		rows = append(rows, html.E("tr", html.T("td.when", e.At.UTC().Format(time.DateTime)),
+			html.E("td", html.If(e.KeyID != "", html.E("a", html.A("href", v.link(auditPath, "key_id", e.KeyID)),
+				html.Text(name)))), html.T("td", e.Operation), html.T("td", e.Namespace), html.T("td", e.Target), status))
 	}
-	list := html.Part(html.E("p.empty", html.Text("Nothing was changed through the server yet.")))
+	list := html.Part(html.T("p.empty", "Nothing was changed through the server yet."))
 	if len(rows) > 0 {
-		list = wide("Audit log", html.E("table", html.E("thead", html.E("tr", column("Time (UTC)"), column("Key"), column("Operation"), column("Namespace"), column("Item"), numberColumn("Status"))),
+		list = wide("Audit log", html.E("table", html.E("thead", html.E("tr", column("Time (UTC)"), column("Key"),
+			column("Operation"), column("Namespace"), column("Item"), numberColumn("Status"))),
 			html.E("tbody", rows)))
 	}
-	return html.List{heading("Health", v.healthTabs(auditPath)), list,
-		html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button", html.A("href", v.link(auditPath, "key_id", v.param("key_id"), "cursor", page.NextCursor)), html.Text("Earlier entries"))))}, nil
+	return html.List{
+		heading("Health", v.healthTabs(auditPath)), list,
+		html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button",
+			html.A("href", v.link(auditPath, "key_id", v.param("key_id"), "cursor", page.NextCursor)),
+			html.Text("Earlier entries")))),
+	}, nil
 }

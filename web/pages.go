@@ -45,7 +45,7 @@ func (v *visit) layout(content html.Part) *html.Element {
 			html.E("meta", html.A("name", "viewport"), html.A("content", "width=device-width, initial-scale=1")),
 			html.E("meta", html.A("name", "color-scheme"), html.A("content", "light dark")),
 			html.E("meta", html.A("name", "htmx-config"), html.A("content", htmxConfig)),
-			html.E("title", html.Text(name+" · ragctx")),
+			html.T("title", name+" · ragctx"),
 			html.E("link", html.A("rel", "icon"), html.A("href", assetPath("icon.svg"))),
 			html.E("link", html.A("rel", "stylesheet"), html.A("href", assetPath("console.css"))),
 			html.E("script", html.A("src", assetPath("htmx.min.js")), html.Flag("defer", true)),
@@ -77,7 +77,7 @@ func (v *visit) head() html.Part {
 		html.E("div.tools", v.namespaceForm(),
 			html.E("button.plain", html.A("type", "button"), html.A("data-theme-switch", ""), html.Text("Light or dark")),
 			html.If(v.signed, html.E("form", html.A("method", "post"), html.A("action", root+"/sign-out"), v.tokenField(),
-				html.E("button.plain", html.Text("Sign out")))),
+				html.T("button.plain", "Sign out"))),
 		))
 }
 
@@ -98,8 +98,8 @@ func (v *visit) namespaceForm() html.Part {
 		field = html.E("select", html.A("name", "namespace"), html.A("data-submit", ""), options)
 	}
 	return html.E("form.namespace", html.A("method", "get"), html.A("action", v.page),
-		html.E("label", html.E("span", html.Text("Namespace")), field),
-		html.E("noscript", html.E("button", html.Text("Show"))))
+		html.E("label", html.T("span", "Namespace"), field),
+		html.E("noscript", html.T("button", "Show")))
 }
 
 // tokenField is the CSRF token of a form.
@@ -109,7 +109,7 @@ func (v *visit) tokenField() html.Part {
 
 // heading begins a page. The parts after the name are shown at its right.
 func heading(name string, parts ...html.Part) html.Part {
-	return html.E("div.heading", html.E("h1", html.Text(name)), html.List(parts))
+	return html.E("div.heading", html.T("h1", name), html.List(parts))
 }
 
 func noPage(v *visit) (html.Part, error) {

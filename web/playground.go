@@ -25,8 +25,11 @@ type choice struct{ value, name string }
 
 var (
 	tokenizers = []choice{
-		{"o200k_base", "o200k_base (GPT-4o and newer)"}, {"cl100k_base", "cl100k_base (GPT-4)"}, {"claude", "claude (estimate)"},
-		{"gemini", "gemini (estimate)"}, {"chars4", "four characters"},
+		{"o200k_base", "o200k_base (GPT-4o and newer)"},
+		{"cl100k_base", "cl100k_base (GPT-4)"},
+		{"claude", "claude (estimate)"},
+		{"gemini", "gemini (estimate)"},
+		{"chars4", "four characters"},
 	}
 	formats   = []choice{{"xml", "XML"}, {"documents", "documents"}, {"json", "JSON"}, {"text", "text"}}
 	depths    = []choice{{"overview", "overview"}, {"abstract", "abstract"}, {"full", "full"}}
@@ -57,8 +60,9 @@ func readQuestion(r *http.Request) (q question, err error) {
 	for i, prefix := range [2]string{"", "b_"} {
 		s := setting{
 			prefix: prefix, asOf: form.Get(prefix + "as_of"), exact: form.Get(prefix+"exact") != "",
-			tokenizer: cmp.Or(form.Get(prefix+"tokenizer"), tokenizers[0].value), format: cmp.Or(form.Get(prefix+"format"), formats[0].value),
-			depth: cmp.Or(form.Get(prefix+"depth"), depths[0].value),
+			tokenizer: cmp.Or(form.Get(prefix+"tokenizer"), tokenizers[0].value),
+			format:    cmp.Or(form.Get(prefix+"format"), formats[0].value),
+			depth:     cmp.Or(form.Get(prefix+"depth"), depths[0].value),
 		}
 		if s.tokens, err = number(form, prefix+"max_tokens", [2]int{4000, 1000}[i]); err != nil {
 			return q, err
@@ -98,7 +102,8 @@ func number(form url.Values, name string, usual int) (int, error) {
 func (q question) body(s setting) map[string]any {
 	b := map[string]any{"query": q.text, "max_tokens": s.tokens}
 	for name, value := range map[string]string{
-		"user_id": q.user, "tokenizer": without(s.tokenizer, tokenizers), "format": without(s.format, formats), "depth": without(s.depth, depths),
+		"user_id": q.user, "tokenizer": without(s.tokenizer, tokenizers), "format": without(s.format, formats),
+		"depth": without(s.depth, depths),
 	} {
 		if value != "" {
 			b[name] = value
@@ -147,16 +152,17 @@ func showPlayground(v *visit) (html.Part, error) {
 		html.E("form.ask#ask", html.A("method", "get"), html.A("action", playgroundPath), html.A("hx-get", playgroundPath+"/answer"),
 			html.A("hx-trigger", "submit, input delay:15ms, again"), html.A("hx-target", "#answer"), html.A("hx-sync", "this:replace"),
 			v.namespaceField(),
-			html.E("div.question", html.E("label", html.E("span", html.Text("Question")),
-				html.E("textarea", html.A("name", "q"), html.A("rows", "2"), html.Int("maxlength", maxQuestion), html.Flag("autofocus", q.text == ""),
+			html.E("div.question", html.E("label", html.T("span", "Question"),
+				html.E("textarea", html.A("name", "q"), html.A("rows", "2"), html.Int("maxlength", maxQuestion),
+					html.Flag("autofocus", q.text == ""),
 					html.A("placeholder", "What would the agent ask?"), html.Text(q.text))),
-				html.E("button.main", html.Text("Ask"))),
+				html.T("button.main", "Ask")),
 			html.E("div.scope",
-				html.E("label", html.E("span", html.Text("User")), html.E("input", html.A("name", "user"), html.A("value", q.user),
+				html.E("label", html.T("span", "User"), html.E("input", html.A("name", "user"), html.A("value", q.user),
 					html.A("placeholder", "everybody's"), html.A("maxlength", "512"), html.A("autocomplete", "off"))),
-				html.E("fieldset.types", html.E("legend", html.Text("Search in")), typeBoxes(q)),
+				html.E("fieldset.types", html.T("legend", "Search in"), typeBoxes(q)),
 				html.E("label.check", html.E("input", html.A("type", "checkbox"), html.A("name", "compare"), html.A("value", "1"),
-					html.Flag("checked", q.compare)), html.E("span", html.Text("Compare two settings"))),
+					html.Flag("checked", q.compare)), html.T("span", "Compare two settings")),
 			),
 			q.settings[0].fields("Setting"), q.settings[1].fields("Second setting"),
 		),
@@ -166,8 +172,9 @@ func showPlayground(v *visit) (html.Part, error) {
 
 func typeBoxes(q question) (boxes html.List) {
 	for _, t := range itemTypes {
-		boxes = append(boxes, html.E("label.check", html.E("input", html.A("type", "checkbox"), html.A("name", "type"), html.A("value", t.value),
-			html.Flag("checked", len(q.types) == 0 || slices.Contains(q.types, t.value))), html.E("span", html.Text(t.name))))
+		boxes = append(boxes, html.E("label.check", html.E("input", html.A("type", "checkbox"), html.A("name", "type"),
+			html.A("value", t.value),
+			html.Flag("checked", len(q.types) == 0 || slices.Contains(q.types, t.value))), html.T("span", t.name)))
 	}
 	return boxes
 }
@@ -175,17 +182,18 @@ func typeBoxes(q question) (boxes html.List) {
 // fields are the fields of a setting.
 func (s setting) fields(name string) html.Part {
 	id := s.prefix + "max_tokens"
-	return html.E("fieldset.setting", html.If(s.prefix != "", html.A("data-second", "")), html.E("legend.unseen", html.Text(name)),
-		html.E("div.budget", html.E("label", html.A("for", id), html.E("span", html.Text("Budget in tokens"))),
+	return html.E("fieldset.setting", html.If(s.prefix != "", html.A("data-second", "")), html.T("legend.unseen", name),
+		html.E("div.budget", html.E("label", html.A("for", id), html.T("span", "Budget in tokens")),
 			html.E("input", html.A("type", "range"), html.A("min", "0"), html.A("max", "1000"), html.A("data-slides", id),
 				html.A("value", strconv.Itoa(slideOf(s.tokens))), html.A("aria-label", "Budget, as a slider")),
-			html.E("input.tokens#"+id, html.A("type", "number"), html.A("name", id), html.Int("value", s.tokens), html.A("min", "1"), html.A("max", "10000000"),
+			html.E("input.tokens#"+id, html.A("type", "number"), html.A("name", id), html.Int("value", s.tokens), html.A("min", "1"),
+				html.A("max", "10000000"),
 				html.A("required", ""))),
-		html.E("label", html.E("span", html.Text("Items")), html.E("input.items", html.A("type", "number"), html.A("name", s.prefix+"max_results"),
+		html.E("label", html.T("span", "Items"), html.E("input.items", html.A("type", "number"), html.A("name", s.prefix+"max_results"),
 			html.Int("value", s.items), html.A("min", "1"), html.A("max", "1000"), html.A("required", ""))),
 		selection("Depth", s.prefix+"depth", s.depth, depths), selection("Format", s.prefix+"format", s.format, formats),
 		selection("Tokenizer", s.prefix+"tokenizer", s.tokenizer, tokenizers),
-		html.E("label", html.E("span", html.Text("As of (UTC)")), html.E("input", html.A("type", "datetime-local"), html.A("name", s.prefix+"as_of"),
+		html.E("label", html.T("span", "As of (UTC)"), html.E("input", html.A("type", "datetime-local"), html.A("name", s.prefix+"as_of"),
 			html.A("value", s.asOf))),
 	)
 }
@@ -196,5 +204,5 @@ func selection(label, name, now string, all []choice) html.Part {
 	for _, c := range all {
 		options = append(options, html.E("option", html.A("value", c.value), html.Flag("selected", c.value == now), html.Text(c.name)))
 	}
-	return html.E("label", html.E("span", html.Text(label)), html.E("select", html.A("name", name), options))
+	return html.E("label", html.T("span", label), html.E("select", html.A("name", name), options))
 }

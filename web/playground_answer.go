@@ -2,13 +2,16 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ragctx/ragctx/web/html"
 )
@@ -78,8 +81,8 @@ func showAnswer(v *visit) (html.Part, error) {
 		v.w.Header().Set("HX-Replace-Url", playgroundPath+"?"+v.r.URL.RawQuery)
 	}
 	if q.text == "" {
-		return html.E("p.empty", html.Text("Ask something. The page shows the items that were found and why they rank as they do, the text that a "+
-			"model would see, and its cost. Everything follows the form as you change it.")), nil
+		return html.T("p.empty", "Ask something. The page shows the items that were found and why they rank as they do, the text that a "+
+			"model would see, and its cost. Everything follows the form as you change it."), nil
 	}
 	n := 1
 	if q.compare {
@@ -100,13 +103,15 @@ func showAnswer(v *visit) (html.Part, error) {
 func (v *visit) answered(q question, s setting, compare bool) (html.Part, error) {
 	body := q.body(s)
 	body["explain"] = true
-	a, err := send[answerOf](v, http.MethodPost, "/v1/context", v.query(), body)
-	if err != nil {
-		return nil, err
-	}
-	body["max_results"], body["highlight"] = max(rankedItems, s.items), true
-	found, err := send[answerOf](v, http.MethodPost, "/v1/search", v.query(), body)
-	if err != nil {
+	wider := maps.Clone(body)
+	wider["max_results"], wider["highlight"] = max(rankedItems, s.items), true
+	var a, found answerOf
+	var err, failed error
+	var both sync.WaitGroup
+	both.Go(func() { found, failed = send[answerOf](v, http.MethodPost, "/v1/search", v.query(), wider) })
+	a, err = send[answerOf](v, http.MethodPost, "/v1/context", v.query(), body)
+	both.Wait()
+	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	name := "Answer"
@@ -118,9 +123,10 @@ func (v *visit) answered(q question, s setting, compare bool) (html.Part, error)
 	}
 	return html.E("section.answer", html.A("aria-label", name), a.budgetBar(s), a.remarks(),
 		html.E("div.sides",
-			html.E("div.ranked", html.E("h2", html.Text("Ranking")), html.E("p.quiet.small.legend", html.Text("A bar is the strength of a signal; # is the place by that "+
-				"signal alone, or before the reranker. The number at the right is the relevance.")), v.ranking(rank(found.Items, a))),
-			html.E("div.rendered", html.E("h2", html.Text("What the model sees")), a.rendering(s.format), v.codeOf(q, s)),
+			html.E("div.ranked", html.T("h2", "Ranking"), html.T("p.quiet.small.legend",
+				"A bar is the strength of a signal; # is the place by that "+
+					"signal alone, or before the reranker. The number at the right is the relevance."), v.ranking(rank(found.Items, a))),
+			html.E("div.rendered", html.T("h2", "What the model sees"), a.rendering(s.format), v.codeOf(q, s)),
 		)), nil
 }
 
@@ -130,15 +136,19 @@ func (a answerOf) budgetBar(s setting) html.Part {
 	used := 0
 	for i, it := range a.Items {
 		used += it.Tokens
-		parts = append(parts, part{float64(it.Tokens), []string{"even", "odd"}[i%2], fmt.Sprintf("%d. %s: %s", i+1, nameOf(it), amount(it.Tokens, "token"))})
+		parts = append(parts, part{
+			float64(it.Tokens), []string{"even", "odd"}[i%2],
+			fmt.Sprintf("%d. %s: %s", i+1, nameOf(it), amount(it.Tokens, "token")),
+		})
 	}
 	frame := a.TotalTokens - used
 	if frame > 0 {
 		parts = append(parts, part{float64(frame), "frame", "tags and citations: " + amount(frame, "token")})
 	}
 	label := fmt.Sprintf("%s of %s tokens", grouped(a.TotalTokens), grouped(s.tokens))
-	detail := fmt.Sprintf("%s, %s for tags and citations, %s left", amount(len(a.Items), "item"), grouped(max(frame, 0)), grouped(s.tokens-a.TotalTokens))
-	return html.E("div.spent", html.E("p", html.E("strong.number", html.Text(label)), html.Text(" "), html.E("span.quiet", html.Text(detail))),
+	detail := fmt.Sprintf("%s, %s for tags and citations, %s left", amount(len(a.Items), "item"), grouped(max(frame, 0)),
+		grouped(s.tokens-a.TotalTokens))
+	return html.E("div.spent", html.E("p", html.T("strong.number", label), html.Text(" "), html.T("span.quiet", detail)),
 		stack(float64(s.tokens), label+": "+detail, parts...))
 }
 
@@ -146,7 +156,7 @@ func (a answerOf) budgetBar(s setting) html.Part {
 func (a answerOf) remarks() html.Part {
 	var list html.List
 	add := func(format string, args ...any) {
-		list = append(list, html.E("p.note", html.Text(fmt.Sprintf(format, args...))))
+		list = append(list, html.T("p.note", fmt.Sprintf(format, args...)))
 	}
 	if a.Note != "" {
 		add("%s", sentence(a.Note))
@@ -284,7 +294,8 @@ var (
 	dropReasons = map[string]string{
 		"budget": "dropped: no form of it fits the rest of the budget", "max_results": "dropped: below the last item",
 		"source_cap": "dropped: its source used its share", "duplicate": "dropped: repeats a better item",
-		"min_relevance": "dropped: too little relevance", "excluded": "dropped: excluded by the request", "type": "dropped: of another type",
+		"min_relevance": "dropped: too little relevance", "excluded": "dropped: excluded by the request",
+		"type":  "dropped: of another type",
 		"empty": "dropped: has no content", "no_id": "dropped: has no id",
 	}
 	cutReasons = map[string]string{"budget": "shortened to fit the budget", "far_behind": "shortened: far behind the best item"}
@@ -307,9 +318,12 @@ func (v *visit) ranking(all []rankedItem) html.Part {
 	for i := len(all); i > 0 && all[i-1].elsewhere; i-- {
 		all, rest = all[:i-1], all[i-1:]
 	}
-	return html.List{html.E("ol.items", rows(v, all, 0)), html.If(len(rest) > 0, html.E("details.rest",
-		html.E("summary", html.Text("Found as well, beyond this setting: "+amount(len(rest), "item"))), html.E("ol.items", rows(v, rest, len(all))))),
-		html.E("p.small", html.E("a", html.A("href", playgroundPath+"/why?"+v.r.URL.RawQuery), html.Text("Why is something missing?")))}
+	return html.List{
+		html.E("ol.items", rows(v, all, 0)), html.If(len(rest) > 0, html.E("details.rest",
+			html.T("summary", "Found as well, beyond this setting: "+amount(len(rest), "item")),
+			html.E("ol.items", rows(v, rest, len(all))))),
+		html.E("p.small", html.E("a", html.A("href", playgroundPath+"/why?"+v.r.URL.RawQuery), html.Text("Why is something missing?"))),
+	}
 }
 
 // rows are the rows of items, the first of which has the place after a number.
@@ -320,12 +334,12 @@ func rows(v *visit, all []rankedItem, after int) (list html.List) {
 			class = "li.out"
 		}
 		list = append(list, html.E(class,
-			html.E("span.place.number", html.Text(strconv.Itoa(after+i+1))),
+			html.T("span.place.number", strconv.Itoa(after+i+1)),
 			html.E("div.item",
-				html.E("p.name", v.itemLink(it.answerItem), html.Text(" "), html.E("span.quiet.small", html.Text(it.Source))),
+				html.E("p.name", v.itemLink(it.answerItem), html.Text(" "), html.T("span.quiet.small", it.Source)),
 				html.E("p.fate.small", html.If(it.dropped, html.A("data-dropped", "")), html.Text(it.fate)),
 				html.E("dl.signals", it.bars()),
-				html.E("details", html.E("summary.small", html.Text(excerpt(it.Content, 110))), html.E("pre", marked(it.answerItem)))),
+				html.E("details", html.T("summary.small", excerpt(it.Content, 110)), html.E("pre", marked(it.answerItem)))),
 			html.E("span.relevance.number", html.A("title", "relevance"), html.Text(decimal(it.Relevance))),
 		))
 	}
@@ -343,8 +357,8 @@ func (it rankedItem) bars() (list html.List) {
 		if s.name == "Rerank" {
 			at = it.reranked
 		}
-		list = append(list, html.E("div", html.E("dt", html.Text(s.name)),
-			html.E("dd", bar(x), html.E("span.number", html.Text(decimal(x))),
+		list = append(list, html.E("div", html.T("dt", s.name),
+			html.E("dd", bar(x), html.T("span.number", decimal(x)),
 				html.E("span.number.quiet", html.If(at > 0, html.Text(fmt.Sprintf("#%d", at)))))))
 	}
 	return list
@@ -353,9 +367,10 @@ func (it rankedItem) bars() (list html.List) {
 // itemLink leads to the document of an item.
 func (v *visit) itemLink(it answerItem) html.Part {
 	if id, _ := it.Metadata["document"].(string); id != "" && it.Provider == "docs" {
-		return html.E("a", html.A("href", v.oneDocument(id, "version", versionOf(it.ID), "chunk", ordinal(it.ID))+"#chunk-"+ordinal(it.ID)), html.Text(nameOf(it)))
+		return html.E("a", html.A("href", v.oneDocument(id, "version", versionOf(it.ID), "chunk",
+			ordinal(it.ID))+"#chunk-"+ordinal(it.ID)), html.Text(nameOf(it)))
 	}
-	return html.E("span", html.Text(nameOf(it)))
+	return html.T("span", nameOf(it))
 }
 
 // versionOf returns the version in the id of a passage, such as 3 of docs/a.md@3#4.
@@ -380,7 +395,7 @@ func marked(it answerItem) (list html.List) {
 		if m.Start < at || m.End > len(it.Content) || m.End < m.Start {
 			continue
 		}
-		list = append(list, html.Text(it.Content[at:m.Start]), html.E("mark", html.Text(it.Content[m.Start:m.End])))
+		list = append(list, html.Text(it.Content[at:m.Start]), html.T("mark", it.Content[m.Start:m.End]))
 		at = m.End
 	}
 	return append(list, html.Text(it.Content[at:]))
@@ -389,31 +404,32 @@ func marked(it answerItem) (list html.List) {
 // beginnings match the first line of an item in each format. Content never begins a line like that: it is
 // escaped or indented.
 var beginnings = map[string]*regexp.Regexp{
-	"xml": regexp.MustCompile(`(?m)^<context `), "documents": regexp.MustCompile(`(?m)^<document index=`), "text": regexp.MustCompile(`(?m)^\[\d+\] `),
+	"xml": regexp.MustCompile(`(?m)^<context `), "documents": regexp.MustCompile(`(?m)^<document index=`),
+	"text": regexp.MustCompile(`(?m)^\[\d+\] `),
 }
 
 // rendering shows the rendered answer, cut into its items where the format has lines.
 func (a answerOf) rendering(format string) html.Part {
 	text := cmp.Or(a.XML, a.Text)
 	if text == "" {
-		return html.E("p.empty", html.Text("Nothing: the model would see no context."))
+		return html.T("p.empty", "Nothing: the model would see no context.")
 	}
 	var cuts [][]int
 	if re := beginnings[format]; re != nil {
 		cuts = re.FindAllStringIndex(text, -1)
 	}
 	if len(cuts) != len(a.Items) {
-		return html.E("pre.model", html.Text(text))
+		return html.T("pre.model", text)
 	}
-	list := html.List{html.If(cuts[0][0] > 0, html.E("pre.model", html.Text(text[:cuts[0][0]])))}
+	list := html.List{html.If(cuts[0][0] > 0, html.T("pre.model", text[:cuts[0][0]]))}
 	for i, it := range a.Items {
 		end := len(text)
 		if i+1 < len(cuts) {
 			end = cuts[i+1][0]
 		}
-		list = append(list, html.E("figure", html.E("figcaption.small", html.E("span.number", html.Text(fmt.Sprintf("%d.", i+1))),
-			html.E("span.number", html.Text(amount(it.Tokens, "token")))),
-			html.E("pre.model", html.Text(strings.TrimRight(text[cuts[i][0]:end], "\n")))))
+		list = append(list, html.E("figure", html.E("figcaption.small", html.T("span.number", fmt.Sprintf("%d.", i+1)),
+			html.T("span.number", amount(it.Tokens, "token"))),
+			html.T("pre.model", strings.TrimRight(text[cuts[i][0]:end], "\n"))))
 	}
 	return list
 }
@@ -437,13 +453,14 @@ func showWhy(v *visit) (html.Part, error) {
 	v.title = "Why is something missing?"
 	var rows html.List
 	for _, f := range x.Findings {
-		rows = append(rows, html.E("tr", html.If(f.Problem, html.A("data-problem", "")), html.E("th", html.A("scope", "row"), html.Text(f.Step)),
-			html.E("td", html.E("p", html.If(f.Problem, html.E("strong.fault", html.Text("Problem: "))), html.Text(sentence(f.Found))),
-				html.If(f.Remedy != "", html.E("p.quiet", html.Text(sentence(f.Remedy)))))))
+		rows = append(rows, html.E("tr", html.If(f.Problem, html.A("data-problem", "")),
+			html.E("th", html.A("scope", "row"), html.Text(f.Step)),
+			html.E("td", html.E("p", html.If(f.Problem, html.T("strong.fault", "Problem: ")), html.Text(sentence(f.Found))),
+				html.If(f.Remedy != "", html.T("p.quiet", sentence(f.Remedy))))))
 	}
 	return html.List{
 		heading(v.title, html.E("a.button", html.A("href", playgroundPath+"?"+v.r.URL.RawQuery), html.Text("Back to the answer"))),
-		html.E("p", html.Text("“"+q.text+"” has "+amount(x.Items, "item")+" in its answer.")),
+		html.T("p", "“"+q.text+"” has "+amount(x.Items, "item")+" in its answer."),
 		html.E("table.findings", html.E("tbody", rows)),
 	}, nil
 }

@@ -24,15 +24,16 @@ func (v *visit) codeOf(q question, s setting) html.Part {
 	}
 	var list html.List
 	for _, lang := range []struct{ id, name, code string }{
-		{"curl", "curl", curlCode(server, body, v.signed)}, {"python", "Python", pythonCode(server, body, v.signed)},
+		{"curl", "curl", curlCode(server, body, v.signed)},
+		{"python", "Python", pythonCode(server, body, v.signed)},
 		{"go", "Go", goCode(server, body, v.signed)},
 	} {
 		id := s.prefix + "code-" + lang.id
-		list = append(list, html.E("details.code", html.E("summary", html.Text(lang.name)),
+		list = append(list, html.E("details.code", html.T("summary", lang.name),
 			html.E("button", html.A("type", "button"), html.A("data-copy", id), html.Text("Copy")),
 			html.E("pre#"+id, html.Text(lang.code))))
 	}
-	return html.E("div.codes", html.E("h2", html.Text("As code")), list)
+	return html.E("div.codes", html.T("h2", "As code"), list)
 }
 
 // encoded returns a body in JSON with sorted keys. HTML characters stay as they are.
@@ -53,7 +54,8 @@ func curlCode(server string, body map[string]any, key bool) string {
 	if key {
 		header = ` -H "Authorization: Bearer $RAGCTX_KEY"`
 	}
-	return fmt.Sprintf("curl -s %s%s -H 'Content-Type: application/json' -d %s\n", shell(server+"/v1/context"), header, shell(encoded(body)))
+	return fmt.Sprintf("curl -s %s%s -H 'Content-Type: application/json' -d %s\n", shell(server+"/v1/context"), header,
+		shell(encoded(body)))
 }
 
 // python returns a value as a literal. JSON of texts, numbers and lists is Python as well.
@@ -79,7 +81,8 @@ func pythonCode(server string, body map[string]any, key bool) string {
 	if key {
 		b.WriteString("headers[\"Authorization\"] = \"Bearer \" + os.environ[\"RAGCTX_KEY\"]\n")
 	}
-	fmt.Fprintf(&b, "with urlopen(Request(%s, json.dumps(body).encode(), headers)) as answer:\n    context = json.load(answer)\n", python(server+"/v1/context"))
+	fmt.Fprintf(&b, "with urlopen(Request(%s, json.dumps(body).encode(), headers)) as answer:\n    context = json.load(answer)\n",
+		python(server+"/v1/context"))
 	b.WriteString("print(context[\"xml\"] or context[\"text\"])\n")
 	return b.String()
 }
@@ -87,7 +90,8 @@ func pythonCode(server string, body map[string]any, key bool) string {
 // goFields are the fields of ragctx.ContextQuery by their names in REST, with the type of the value.
 var goFields = map[string]struct{ name, form string }{
 	"query": {"Query", "%s"}, "max_tokens": {"MaxTokens", "%s"}, "max_results": {"MaxResults", "%s"}, "namespace": {"Namespace", "%s"},
-	"user_id": {"UserID", "%s"}, "tokenizer": {"Tokenizer", "%s"}, "format": {"Format", "%s"}, "depth": {"Depth", "ragctx.ContextDepth(%s)"},
+	"user_id": {"UserID", "%s"}, "tokenizer": {"Tokenizer", "%s"}, "format": {"Format", "%s"},
+	"depth": {"Depth", "ragctx.ContextDepth(%s)"},
 	"exact": {"Exact", "%s"}, "context_types": {"ContextTypes", "[]ragctx.ContextType{%s}"},
 }
 

@@ -21,15 +21,15 @@ func (v *visit) signInForm(next, fault string) html.Part {
 	if fault == "" && v.r.URL.Query().Get("ended") == "true" {
 		note = "Your session has ended. Sign in again to go on where you were."
 	}
-	return html.E("div.sign-in", html.E("h1", html.Text("ragctx")), html.E("p", html.Text(note)),
+	return html.E("div.sign-in", html.T("h1", "ragctx"), html.T("p", note),
 		html.If(fault != "", html.E("p.fault#fault", html.A("role", "alert"), html.Text(fault))),
 		html.E("form", html.A("method", "post"), html.A("action", root+"/sign-in"), v.tokenField(),
 			html.E("input", html.A("type", "hidden"), html.A("name", "next"), html.A("value", next)),
-			html.E("label", html.E("span", html.Text("API key")), html.E("input", html.A("type", "password"), html.A("name", "key"),
+			html.E("label", html.T("span", "API key"), html.E("input", html.A("type", "password"), html.A("name", "key"),
 				html.Flag("required", true), html.Flag("autofocus", true), html.A("autocomplete", "current-password"),
 				html.Int("maxlength", maxKeyBytes), html.If(fault != "", html.A("aria-describedby", "fault")))),
-			html.E("button.main", html.Text("Sign in"))),
-		html.E("p.quiet", html.Text("Keys are made with "), html.E("code", html.Text("ragctx keys create")), html.Text(".")))
+			html.T("button.main", "Sign in")),
+		html.E("p.quiet", html.Text("Keys are made with "), html.T("code", "ragctx keys create"), html.Text(".")))
 }
 
 // signIn starts a session for a key that the server accepts.

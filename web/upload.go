@@ -16,10 +16,12 @@ import (
 func (v *visit) uploadForm(prefix string) html.Part {
 	return html.E("form.upload", html.A("data-url", v.link(documentsPath+"/upload")), html.A("aria-label", "Upload"),
 		html.E("label.drop", html.E("input.unseen", html.A("type", "file"), html.Flag("multiple", true)),
-			html.E("strong", html.Text("Drop files or folders here")), html.Text(" or "), html.E("u", html.Text("choose files"))),
-		html.E("label", html.E("span", html.Text("Prefix of their ids")), html.E("input", html.A("name", "prefix"), html.A("value", prefix), html.A("maxlength", "256"),
+			html.T("strong", "Drop files or folders here"), html.Text(" or "), html.T("u", "choose files")),
+		html.E("label", html.T("span", "Prefix of their ids"), html.E("input", html.A("name", "prefix"), html.A("value", prefix),
+			html.A("maxlength", "256"),
 			html.A("placeholder", "handbook/"))),
-		html.E("div.sending", html.Flag("hidden", true), html.E("progress", html.A("max", "1"), html.A("value", "0"), html.A("aria-label", "Sent")), html.E("span.quiet")),
+		html.E("div.sending", html.Flag("hidden", true), html.E("progress", html.A("max", "1"), html.A("value", "0"),
+			html.A("aria-label", "Sent")), html.E("span.quiet")),
 		html.E("div.uploads", html.A("aria-live", "polite")))
 }
 
@@ -77,8 +79,12 @@ func (j job) text() string {
 		n    int
 		name string
 	}{
-		{j.Counts.Created, "created"}, {j.Counts.Replaced, "replaced"}, {j.Counts.Unchanged, "unchanged"}, {j.Counts.Deleted, "deleted"},
-		{j.Counts.Failed, "failed"}, {j.Counts.Skipped, "skipped"},
+		{j.Counts.Created, "created"},
+		{j.Counts.Replaced, "replaced"},
+		{j.Counts.Unchanged, "unchanged"},
+		{j.Counts.Deleted, "deleted"},
+		{j.Counts.Failed, "failed"},
+		{j.Counts.Skipped, "skipped"},
 	} {
 		if c.n > 0 {
 			parts = append(parts, grouped(c.n)+" "+c.name)
@@ -105,7 +111,7 @@ func (v *visit) jobProgress(j job) html.Part {
 func (v *visit) jobState(j job) html.Part {
 	return html.List{
 		html.E("progress", html.A("max", "1"), html.A("value", decimal(j.share())), html.A("aria-label", "Job "+j.State)),
-		html.E("span", html.E("strong", html.Text(j.State)), html.Text(" "+amount(j.Items, "item")+" "), html.E("span.quiet", html.Text(j.text()))),
+		html.E("span", html.T("strong", j.State), html.Text(" "+amount(j.Items, "item")+" "), html.T("span.quiet", j.text())),
 		html.If(j.Counts.Failed > 0, html.E("a.small", html.A("href", v.link(jobsPath, "id", j.ID)), html.Text("what failed"))),
 	}
 }

@@ -234,9 +234,9 @@ func (v *visit) problem(err error) html.Part {
 	v.title = cmp.Or(v.title, http.StatusText(v.status))
 	var list html.List
 	for _, f := range faults {
-		list = append(list, html.E("li", html.E("code", html.Text(f.Location)), html.Text(" "+f.Message)))
+		list = append(list, html.E("li", html.T("code", f.Location), html.Text(" "+f.Message)))
 	}
 	return html.E("div.problem", html.A("role", "alert"),
-		html.E("h2", html.Text(sentence(detailOf(err)))), html.If(len(list) > 0, html.E("ul", list)),
-		html.If(code != "", html.E("p.quiet", html.Text(fmt.Sprintf("%d %s", v.status, code)))))
+		html.T("h2", sentence(detailOf(err))), html.If(len(list) > 0, html.E("ul", list)),
+		html.If(code != "", html.T("p.quiet", fmt.Sprintf("%d %s", v.status, code))))
 }

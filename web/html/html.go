@@ -118,6 +118,9 @@ func E(name string, parts ...Part) *Element {
 	return e
 }
 
+// T returns an element with a text.
+func T(name, text string) *Element { return E(name, Text(text)) }
+
 // Page returns a document with a root element.
 func Page(root *Element) io.WriterTo { return document{root} }
 
