@@ -1,9 +1,12 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -30,11 +33,27 @@ var readAssets = sync.OnceValue(func() map[string]asset {
 	entries, _ := assets.ReadDir("assets") // embedded: cannot fail
 	for _, e := range entries {
 		data, _ := fs.ReadFile(assets, "assets/"+e.Name())
+		name, packed := strings.CutSuffix(e.Name(), ".gz")
+		if packed {
+			data = unpacked(data)
+		}
 		sum := sha256.Sum256(data)
-		all[e.Name()] = asset{assetsRoot + hex.EncodeToString(sum[:6]) + "/" + e.Name(), data}
+		all[name] = asset{assetsRoot + hex.EncodeToString(sum[:6]) + "/" + name, data}
 	}
 	return all
 })
+
+// unpacked returns the content of a packed file.
+func unpacked(data []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		data, err = io.ReadAll(r)
+	}
+	if err != nil {
+		panic(err) // an embedded file that any test reads
+	}
+	return data
+}
 
 func assetPath(name string) string { return readAssets()[name].path }
 

@@ -109,7 +109,7 @@ func (v *visit) documentTable(prefix string) (html.Part, error) {
 		rows = append(rows, html.E("tr",
 			html.E("td", html.E("a", html.A("href", v.oneDocument(d.ID)), html.Text(cmp.Or(path.Base(d.ID), d.ID))),
 				html.If(d.Title != "" && d.Title != d.ID, html.T("span.quiet", " "+d.Title))),
-			html.E("td.quiet", html.Text(strings.TrimPrefix(d.MIME, "text/")), tagList(d.Tags)),
+			html.E("td.quiet", html.T("span.type", strings.TrimPrefix(d.MIME, "text/")), tagList(d.Tags)),
 			html.T("td.number", size(d.Bytes)),
 			html.T("td.number", grouped(d.Chunks)),
 			html.E("td.number.quiet", html.A("title", d.Recorded.Format(time.RFC3339)), html.Text(minute(d.Recorded))),
@@ -133,13 +133,13 @@ func (v *visit) crumbs(dir string) (list html.List) {
 	if dir == "" {
 		return html.List{html.Text("no folder")}
 	}
-	at := ""
+	end := 0
 	for i, name := range strings.Split(dir, "/") {
-		at += name + "/"
+		end += len(name) + 1
 		if i > 0 {
 			list = append(list, html.Text(" / "))
 		}
-		list = append(list, html.E("a", html.A("href", v.link(documentsPath, "prefix", at)), html.Text(cmp.Or(name, "/"))))
+		list = append(list, html.E("a", html.A("href", v.link(documentsPath, "prefix", (dir + "/")[:end])), html.Text(cmp.Or(name, "/"))))
 	}
 	return list
 }

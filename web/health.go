@@ -47,11 +47,12 @@ func showHealth(v *visit) (html.Part, error) {
 	var parts html.List
 	for _, show := range []func() (html.Part, error){v.sizes, v.vectors, v.measurements} {
 		part, err := show()
-		if errors.Is(err, ragctx.ErrDenied) {
+		switch {
+		case errors.Is(err, ragctx.ErrDenied):
 			parts = append(parts, html.T("p.note", sentence(detailOf(err))))
-		} else if err != nil {
+		case err != nil:
 			return nil, err
-		} else {
+		default:
 			parts = append(parts, part)
 		}
 	}
@@ -119,8 +120,8 @@ func (v *visit) sizes() (html.Part, error) {
 			figure("Documents", grouped(st.Total.Documents)), figure("Memories", grouped(st.Total.Memories)),
 			figure("Database", size(st.Directory.Database)),
 			figure("Indexes", size(st.Directory.Indexes)), figure("Up", (time.Duration(st.Uptime)*time.Second).String()),
-			figure("Jobs", fmt.Sprintf("%d running, %d queued", st.Jobs.Running, st.Jobs.Queued)),
-			figure("Embedder", fmt.Sprintf("%s, %d dimensions", st.Embedder.Name, st.Embedder.Dimensions)),
+			figure("Jobs running", grouped(st.Jobs.Running)), figure("Jobs queued", grouped(st.Jobs.Queued)),
+			figure("Embedder", st.Embedder.Name), figure("Dimensions", grouped(st.Embedder.Dimensions)),
 			figure("Version", st.Version)),
 		html.If(len(troubles) > 0, html.E("section", html.T("h2", "Recent warnings and errors"), html.E("ul.troubles", troubles))),
 		html.If(len(names) > 1, html.E("section", html.T("h2", "Namespaces"), html.E("table", html.E("thead", html.E("tr", column("Name"),

@@ -56,7 +56,8 @@ func (v *visit) keyPage(made *apiKey) (html.Part, error) {
 			html.E("td", state)))
 	}
 	list := html.Part(html.T("p.empty",
-		"There are no keys: every program of this machine is admin. The first key must be an admin's, and from then on every request needs a key."))
+		"There are no keys: every program of this machine is admin. The first key must be an admin's, and from then on "+
+			"every request needs a key."))
 	if len(rows) > 0 {
 		list = wide("Keys", html.E("table", html.E("thead", html.E("tr", column("Key"), column("Role"), column("For"),
 			numberColumn("Created"), numberColumn("Last used"),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"net/url"
@@ -182,8 +183,8 @@ func BenchmarkPages(b *testing.B) {
 	f := start(b, api.Options{})
 	fill(b, f, *benchChunks)
 	for _, path := range []string{
-		"/console/playground?q=which+harbour+has+note+12", "/console/playground?q=which+harbour+has+note+12&compare=1",
-		"/console/playground/answer?q=which+harbour+has+note+12&max_tokens=1234", "/console/documents", "/console/documents?q=harbour+12",
+		"/console/playground?q=where+did+bafo+cedi+the+jeki+note%3F", "/console/playground?q=where+did+bafo+cedi+the+jeki+note%3F&compare=1",
+		"/console/playground/answer?q=where+did+bafo+cedi+the+jeki+note%3F&max_tokens=1234", "/console/documents", "/console/documents?q=bafo+cedi+note",
 		"/console/documents/one?id=d00007", "/console/health", "/console/health/jobs", "/console/health/audit",
 	} {
 		f.get(path) // opens the indexes
@@ -197,20 +198,39 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// fill stores documents of 50 chunks each.
+// fill stores documents of 50 chunks each, whose words are as unequally frequent as those of a language.
 func fill(b *testing.B, f *fixture, chunks int) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Minute)
 	defer cancel()
+	random := rand.New(rand.NewPCG(1, 2))
+	zipf := rand.NewZipf(random, 1.1, 3, 40_000)
+	word := func() string {
+		n := zipf.Uint64()
+		var w strings.Builder
+		for ; n > 0 || w.Len() == 0; n /= 20 {
+			w.WriteString([]string{
+				"ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "xi", "yo", "zu",
+			}[n%20])
+		}
+		return w.String()
+	}
 	for d := range chunks / 50 {
 		var text strings.Builder
 		for c := range 50 {
-			fmt.Fprintf(&text, "# Note %d of %d\n\nThe harbour of town %d has %d cranes, and ship %d waits for berth %d. %s\n\n", c, d, (d*31+c)%997, c*d%89,
-				(d*c)%1009, d%53, strings.Repeat("Its keeper counts the tides. ", 8))
+			fmt.Fprintf(&text, "# Note %d of %d\n\n", c, d)
+			for range 55 {
+				text.WriteString(word() + " ")
+			}
+			text.WriteString("\n\n")
 		}
-		_, err := f.eng.Documents().Put(ctx, "default", ragctx.Document{ExternalID: fmt.Sprintf("d%05d", d), Text: text.String(), MIME: "text/markdown"}, "")
+		_, err := f.eng.Documents().Put(ctx, "default", ragctx.Document{
+			ExternalID: fmt.Sprintf("d%05d", d), Text: text.String(), MIME: "text/markdown",
+		}, "")
 		if err != nil {
 			b.Fatal(err)
 		}
 	}
+	st, err := f.eng.Admin().Stats(ctx, "default")
+	b.Logf("%+v, %v", st, err)
 }

@@ -156,7 +156,7 @@ func (a answerOf) budgetBar(s setting) html.Part {
 func (a answerOf) remarks() html.Part {
 	var list html.List
 	add := func(format string, args ...any) {
-		list = append(list, html.T("p.note", fmt.Sprintf(format, args...)))
+		list = append(list, html.T("p.remark", fmt.Sprintf(format, args...)))
 	}
 	if a.Note != "" {
 		add("%s", sentence(a.Note))

@@ -104,7 +104,7 @@ func (j job) text() string {
 
 // jobProgress shows a job, and follows it if it has not ended.
 func (v *visit) jobProgress(j job) html.Part {
-	return html.E("div.job", html.A("data-events", v.link(jobsPath+"/events", "id", j.ID)), v.jobState(j))
+	return html.E("div.job", html.If(!j.ended(), html.A("data-events", v.link(jobsPath+"/events", "id", j.ID))), v.jobState(j))
 }
 
 // jobState is the content of a job's progress.

@@ -186,25 +186,32 @@ func send[T any](v *visit, method, path string, q url.Values, body any) (out T, 
 	return call[T](v.r.Context(), v.client, method, path, q, body)
 }
 
+// call is send with a client.
 func call[T any](ctx context.Context, c *api.Client, method, path string, q url.Values, body any) (out T, err error) {
+	err = exchange(ctx, c, method, path, q, body, &out)
+	return out, err
+}
+
+// exchange sends a body in JSON and decodes the answer. It is apart from call, whose code exists once per type.
+func exchange(ctx context.Context, c *api.Client, method, path string, q url.Values, body, out any) error {
 	var r io.Reader
 	media := ""
 	if body != nil {
 		b, err := json.Marshal(body)
 		if err != nil {
-			return out, err
+			return err
 		}
 		r, media = bytes.NewReader(b), "application/json"
 	}
 	resp, err := c.Call(ctx, method, path, q, r, media)
 	if err != nil {
-		return out, err
+		return err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&out); err != nil && !errors.Is(err, io.EOF) { // some answers are empty
-		return out, fmt.Errorf("read the answer of %s: %w", path, err)
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil && !errors.Is(err, io.EOF) { // some answers are empty
+		return fmt.Errorf("read the answer of %s: %w", path, err)
 	}
-	return out, nil
+	return nil
 }
 
 // segment returns an id as one segment of a path of REST.

@@ -92,6 +92,7 @@
         return;
       }
       htmx.swap(form.querySelector(".uploads"), request.responseText, { swapStyle: "afterbegin" });
+      htmx.trigger(document.body, "uploaded");
     };
     request.send(data);
   };

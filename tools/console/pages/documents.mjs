@@ -201,7 +201,7 @@ export async function pictures(t) {
   for (const body of [[...first.slice(0, 20), ...first.slice(24)].join("\n"), first.join("\n")]) {
     await s.put({ "docs/budget.md": { text: body, mime: "text/markdown", source: "file:docs/budget.md" } });
   }
-  const page = await t.open(s, "/console/documents/one?id=docs%2Fbudget.md&chunk=2#chunk-2", { height: 700 });
+  const page = await t.open(s, "/console/documents/one?id=docs%2Fbudget.md&chunk=2#chunk-2", { width: 1180, height: 620 });
   await page.evaluate(() => scrollTo(0, 0));
   await picture(page, "console-document");
 }

@@ -181,6 +181,6 @@ export async function serverGoesAway(t) {
 
 export async function pictures(t) {
   const s = await filled(t);
-  const page = await t.open(s, "/console/playground?q=what+happens+to+an+item+that+does+not+fit%3F&max_tokens=900&user=priya", { height: 860 });
+  const page = await t.open(s, "/console/playground?q=what+happens+to+an+item+that+does+not+fit%3F&max_tokens=900&user=priya", { width: 1180, height: 700 });
   await picture(page, "console-playground");
 }
