@@ -104,6 +104,10 @@ func things(n string) []*thing {
 			step{"PUT", "/v1/rankings/documents?namespace=" + n + "-n", `{"method":"convex","vector_weight":0.4}`, "/v1/rankings/documents?namespace=" + n + "-n", "0.4", false, ""},
 			step{"PUT", doc + "-in?namespace=" + n + "-n", `{"text":"` + lead + `within"}`, doc + "-in?namespace=" + n + "-n", lead + "within", false, ""},
 			step{"DELETE", "/v1/namespaces/" + n + "-n?erase=true", "", "/v1/namespaces/" + n + "-n", n, true, lead + "within"}),
+		put("vector store",
+			step{"POST", "/v1/vector_stores", `{"name":"` + lead + `store"}`, "/v1/vector_stores/{id}", lead + "store", false, ""},
+			step{"POST", "/v1/vector_stores/{id}", `{"name":"` + lead + `renamed"}`, "/v1/vector_stores/{id}", lead + "renamed", false, ""},
+			step{"DELETE", "/v1/vector_stores/{id}", "", "/v1/vector_stores/{id}", lead, true, ""}),
 		put("user",
 			step{"POST", "/v1/memories", `{"id":"` + n + `-u","user_id":"` + n + `-user","content":"` + lead + `theirs"}`, mem + "-u?user_id=" + n + "-user", lead + "theirs", false, ""},
 			step{"DELETE", "/v1/users/" + n + "-user?erase=true", "", mem + "-u?user_id=" + n + "-user", lead, true, lead + "theirs"}),
@@ -124,6 +128,10 @@ var unmixed = map[string]string{
 	"retry-job": "needs a job that failed", "cancel-job": "needs a job that runs", "roll-back-procedure": "needs two versions",
 	"reembed": "is a job over everything; see TestModel", "doctor": "is a job that reads", "mem0-add": "remember", "mem0-add-v3": "remember",
 	"mem0-update": "change-memory", "mem0-delete": "delete-memory", "mem0-delete-all": "prune-memories",
+	"mem0-delete-entity": "prune-memories", "mem0-delete-entity-v2": "prune-memories", "mem0-batch-update": "change-memory", "mem0-batch-delete": "delete-memory",
+	"openai-upload-file": "stores as put-document does", "openai-delete-file": "delete-document", "openai-add-file": "put-document",
+	"openai-change-file": "put-document", "openai-remove-file": "delete-document", "openai-create-batch": "put-document for each file",
+	"openai-cancel-batch": "changes nothing",
 }
 
 // TestMixedIsEverything finds among the things every operation of the REST API that writes.
@@ -143,7 +151,7 @@ func TestMixedIsEverything(t *testing.T) {
 			done[s.method+" "+path] = true
 		}
 	}
-	reads := regexp.MustCompile(`^(assemble|compact|compile|context|embeddings|explain|pack|search|search-memories|assemble-session|compile-session|mem0-search.*|mem0-list.*)$`)
+	reads := regexp.MustCompile(`^(assemble|compact|compile|context|embeddings|explain|pack|search|search-memories|assemble-session|compile-session|mem0-search.*|mem0-list.*|openai-search-vector-store|rerank|rerank-v2)$`)
 	param := regexp.MustCompile(`\\\{[^}]*\\\}`)
 	for path, ops := range doc.Paths {
 		is := regexp.MustCompile("^" + param.ReplaceAllString(regexp.QuoteMeta(path), `.+?`) + "$")
