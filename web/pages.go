@@ -23,7 +23,7 @@ type page struct {
 // pages returns the pages in the order of the navigation.
 func pages() []page {
 	return []page{
-		playgroundPage(), documentsPage(), memoryPage(), conversationsPage(), mapPage(), healthPage(),
+		playgroundPage(), documentsPage(), memoryPage(), conversationsPage(), mapPage(), teamsPage(), healthPage(),
 	}
 }
 

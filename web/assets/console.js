@@ -160,4 +160,12 @@
     };
     waiting = setTimeout(ask, 1000);
   });
+
+  // A ledger: new messages come first. Their HTML is from this server, which escapes it.
+  const ledger = document.querySelector("[data-stream]");
+  if (ledger) {
+    new EventSource(ledger.dataset.stream).addEventListener("message", (e) => {
+      htmx.swap(ledger, e.data, { swapStyle: "afterbegin" });
+    });
+  }
 })();

@@ -1,0 +1,279 @@
+package web
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/web/html"
+)
+
+const teamsPath = root + "/teams"
+
+func teamsPage() page {
+	return page{path: teamsPath, name: "Teams", view: showTeams, also: map[string]view{
+		"GET " + teamsPath + "/one": showTeam, "GET " + teamsPath + "/stream": streamTeam,
+	}}
+}
+
+// showTeams lists the clusters.
+func showTeams(v *visit) (html.Part, error) {
+	found, err := get[struct {
+		Clusters []struct {
+			Cluster  string
+			Messages int
+			Created  time.Time
+			Last     time.Time `json:"last_timestamp"`
+		}
+		Next string `json:"next_cursor"`
+	}](v, "/v1/clusters", v.query("limit", "100", "cursor", v.param("cursor")))
+	if err != nil {
+		return nil, err
+	}
+	var rows html.List
+	for _, c := range found.Clusters {
+		rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.E("a", html.A("href", v.link(teamsPath+"/one",
+			"cluster", c.Cluster)),
+			html.Text(c.Cluster))), html.E("td.number", html.Text(grouped(c.Messages))), html.E("td", clock(c.Created,
+			"2 Jan 2006, 15:04")),
+			html.E("td", html.If(!c.Last.IsZero(), clock(c.Last, "2 Jan 2006, 15:04")))))
+	}
+	head := html.List{
+		html.E("th", html.A("scope", "col"), html.Text("Cluster")), html.E("th.number", html.A("scope", "col"),
+			html.Text("Messages")),
+		html.E("th", html.A("scope", "col"), html.Text("Begun")), html.E("th", html.A("scope", "col"), html.Text("Last message")),
+	}
+	return html.List{
+		heading("Teams"),
+		html.If(len(rows) == 0, html.E("p.empty",
+			html.Text("No cluster has messages. The agents of a team send each other messages with "+
+				"POST /v1/clusters/{cluster}/messages; the first one creates the cluster."))),
+		html.If(len(rows) > 0, html.E("div.scroll.listed", html.E("table", html.E("thead", html.E("tr", head)), html.E("tbody", rows)))),
+		html.If(found.Next != "", html.E("p.pager", html.E("a.button", html.A("href", v.link(teamsPath, "cursor", found.Next)),
+			html.Text("More")))),
+	}, nil
+}
+
+// ledgerMessage is a message of a cluster.
+type ledgerMessage struct {
+	Sequence, Topic, Sender, Receiver, Text string
+	Timestamp                               int64
+	Data                                    json.RawMessage
+}
+
+// row shows a message of the ledger.
+func (m ledgerMessage) row() *html.Element {
+	to := ""
+	if m.Receiver != "" && m.Receiver != "broadcast" {
+		to = " to " + m.Receiver
+	}
+	return html.E("li.message", html.E("p.speaker.small", html.E("strong", html.Text(m.Sender)), html.Text(to+" "), html.E("span.tag",
+		html.Text(m.Topic)),
+		html.Text(" "), clock(time.UnixMilli(m.Timestamp), "2 Jan 2006, 15:04:05"), html.E("span.quiet.number",
+			html.Text(" #"+m.Sequence))),
+		html.If(m.Text != "", folded(m.Text, "p.said")),
+		html.If(len(m.Data) > 0 && string(m.Data) != "null", html.E("details", html.E("summary.small",
+			html.Text(excerpt(string(m.Data), 100))),
+			html.E("pre.result", html.Text(string(m.Data))))))
+}
+
+// showTeam shows the ledger of a cluster, its state, and the pack that an agent would get.
+func showTeam(v *visit) (html.Part, error) {
+	cluster := v.r.URL.Query().Get("cluster")
+	path := "/v1/clusters/" + segment(cluster)
+	if _, err := get[struct{}](v, path, v.query()); err != nil {
+		return nil, err
+	}
+	state, err := get[struct{ Text string }](v, path+"/state", v.query())
+	if err != nil && !errors.Is(err, ragctx.ErrNotFound) { // a cluster without a task has no state
+		return nil, err
+	}
+	list, err := get[struct{ Messages []ledgerMessage }](v, path+"/messages", v.query("order", "desc", "limit", "200"))
+	if err != nil {
+		return nil, err
+	}
+	v.title = cluster
+	var rows html.List
+	newest := "0"
+	for i, m := range list.Messages {
+		if i == 0 {
+			newest = m.Sequence
+		}
+		rows = append(rows, m.row())
+	}
+	pack, err := v.pack(cluster, list.Messages)
+	if err != nil {
+		return nil, err
+	}
+	return html.List{
+		heading(cluster, html.E("a.button", html.A("href", v.link(teamsPath)), html.Text("All teams"))),
+		html.If(state.Text != "", html.E("section", html.E("h2", html.Text("State")), html.E("pre.result", html.Text(state.Text)))),
+		html.E("div.sides.team", html.E("section", html.E("h2", html.Text("Ledger")), html.E("p.quiet.small", html.A("role", "status"),
+			html.Text("Newest first; the newest 200. New messages appear by themselves.")),
+			html.E("ol.messages#ledger", html.A("data-stream", v.link(teamsPath+"/stream", "cluster", cluster, "after", newest)), rows)),
+			html.E("section", html.E("h2", html.Text("The pack of an agent")), pack)),
+	}, nil
+}
+
+// streamTeam relays new messages of a cluster as server-sent events whose data is HTML.
+func streamTeam(v *visit) (html.Part, error) {
+	q := v.r.URL.Query()
+	after := cmp.Or(v.r.Header.Get("Last-Event-ID"), q.Get("after"))
+	resp, err := v.client.Call(v.r.Context(), http.MethodGet, "/v1/clusters/"+segment(q.Get("cluster"))+"/stream",
+		v.query("after_sequence", after), nil, "")
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	v.w.Header().Set("Content-Type", "text/event-stream")
+	v.w.Header().Set("X-Accel-Buffering", "no")
+	out := http.NewResponseController(v.w)
+	for in := bufio.NewReader(resp.Body); ; {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return nil, nil // the stream has ended, or the visitor is gone
+		}
+		field, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		var m ledgerMessage
+		switch {
+		case field == "id":
+			err = v.sendLine(out, "id: "+value+"\n")
+		case field == "data" && json.Unmarshal([]byte(value), &m) == nil && m.Sequence != "":
+			err = v.sendEvent(out, "message", m.row())
+		case field == "":
+			err = v.sendLine(out, ":\n\n")
+		}
+		if err != nil {
+			return nil, nil
+		}
+	}
+}
+
+// packOf has the fields of a pack that the page shows.
+type packOf struct {
+	Context, Note string
+	Tokens        int
+	Budget        struct {
+		Max  int `json:"max_tokens"`
+		Used int `json:"used_tokens"`
+	}
+	Decisions []struct {
+		ID, Priority, Status, Reason, Variant string
+		Tokens                                int
+		Truncated                             bool
+	}
+	Sources []struct {
+		ID, Topic, Reason          string
+		Stored, Withheld, Selected int
+		InRange                    int `json:"in_range"`
+	}
+	Warnings []struct{ Field, Message string }
+}
+
+// pack asks for an agent and a strategy, and shows the pack that the agent would get now.
+func (v *visit) pack(cluster string, messages []ledgerMessage) (html.Part, error) {
+	q := v.r.URL.Query()
+	strategy := cmp.Or(q.Get("strategy"), usualStrategy(messages))
+	hidden := memoryScope{}.hidden
+	field := func(label, name string) html.Part {
+		return html.E("label", html.E("span", html.Text(label)), html.E("input", html.A("name", name), html.A("value", q.Get(name)),
+			html.A("maxlength", "256"),
+			html.A("autocomplete", "off")))
+	}
+	form := html.E("form.edit", html.A("method", "get"), html.A("action", teamsPath+"/one"), namespaceField(v), hidden("cluster",
+		cluster),
+		html.E("div.scope.memories", field("Agent", "agent"), field("Role", "role"), field("Started by message #", "trigger")),
+		html.E("label", html.E("span", html.Text("Strategy: sources and maxTokens, as JSON")), html.E("textarea.mono", html.A("name",
+			"strategy"),
+			html.A("rows", "8"), html.A("maxlength", "8000"), html.A("spellcheck", "false"), html.Text(strategy))),
+		html.E("div.actions", html.E("button.main", html.Text("Show the pack"))))
+	if q.Get("strategy") == "" {
+		return form, nil
+	}
+	request := map[string]any{
+		"cluster": cluster, "explain": true, "strategy": json.RawMessage(strategy),
+		"agent": map[string]any{"id": q.Get("agent"), "role": q.Get("role")},
+	}
+	if !json.Valid([]byte(strategy)) {
+		return html.List{form, v.problem(ragctx.Invalid("strategy", "is not JSON; use an object with sources and maxTokens"))}, nil
+	}
+	if t := q.Get("trigger"); t != "" {
+		request["trigger"] = map[string]any{"sequence": t}
+	}
+	p, err := send[packOf](v, http.MethodPost, "/v1/packs", v.query(), request)
+	if err != nil {
+		return html.List{form, v.problem(err)}, nil
+	}
+	return html.List{form, p.shown()}, nil
+}
+
+// usualStrategy is a strategy with the topics that the cluster has: the newest messages of each.
+func usualStrategy(messages []ledgerMessage) string {
+	type source struct {
+		Topic    string `json:"topic"`
+		Strategy string `json:"strategy"`
+		Amount   int    `json:"amount"`
+	}
+	var sources []source
+	seen := url.Values{}
+	for _, m := range messages {
+		if !seen.Has(m.Topic) && len(sources) < 8 {
+			seen.Set(m.Topic, "")
+			sources = append(sources, source{m.Topic, "latest", 3})
+		}
+	}
+	b, _ := json.MarshalIndent(map[string]any{"sources": sources, "maxTokens": 4000}, "", "  ") // texts and numbers: cannot fail
+	return string(b)
+}
+
+// shown shows a pack, why each part is in it or not, and what each source found.
+func (p packOf) shown() html.Part {
+	var parts []part
+	var rows, sources, notes html.List
+	for i, d := range p.Decisions {
+		state := d.Status
+		if d.Variant != "" && d.Status == "included" {
+			state += ", " + d.Variant
+		}
+		if d.Reason != "" {
+			state += ": " + d.Reason
+		}
+		parts = append(parts, part{float64(d.Tokens), []string{"even", "odd"}[i%2], d.ID + ": " + amount(d.Tokens, "token")})
+		rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.Text(d.ID)), html.E("td", html.Text(d.Priority)),
+			html.E("td", html.Text(state)),
+			html.E("td.number", html.Text(grouped(d.Tokens)))))
+	}
+	for _, s := range p.Sources {
+		text := fmt.Sprintf("%s: %d stored, %d in range, %d selected", cmp.Or(s.Topic, s.ID), s.Stored, s.InRange, s.Selected)
+		if s.Reason != "" {
+			text += " (" + s.Reason + ")"
+		}
+		sources = append(sources, html.E("li", html.Text(text)))
+	}
+	for _, w := range p.Warnings {
+		notes = append(notes, html.E("p.note", html.Text(sentence(w.Field+" "+w.Message))))
+	}
+	if p.Note != "" {
+		notes = append(notes, html.E("p.note", html.Text(sentence(p.Note))))
+	}
+	label := amount(p.Budget.Used, "token")
+	if p.Budget.Max > 0 {
+		label = fmt.Sprintf("%s of %s", grouped(p.Budget.Used), amount(p.Budget.Max, "token"))
+	}
+	head := html.List{}
+	for _, name := range []string{"Part", "Priority", "Decision", "Tokens"} {
+		head = append(head, html.E("th", html.A("scope", "col"), html.Text(name)))
+	}
+	return html.E("div.pack", notes, html.E("p", html.E("strong.number", html.Text(label)),
+		html.Text(", "+amount(len(p.Decisions), "part"))),
+		stack(float64(max(p.Budget.Max, p.Budget.Used)), label, parts...),
+		html.E("div.scroll", html.E("table", html.E("thead", html.E("tr", head)), html.E("tbody", rows))),
+		html.E("ul.quiet.small", sources), html.E("h3", html.Text("What the agent is shown")), html.E("pre.result", html.Text(p.Context)))
+}
