@@ -1,7 +1,9 @@
 package ragctx_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -114,6 +116,54 @@ func TestLLMs(t *testing.T) {
 	for _, p := range pages {
 		if p = filepath.ToSlash(p); p != "docs/style.md" && p != "docs/README.md" && !named[p] {
 			t.Errorf("%s is not named in llms.txt", p)
+		}
+	}
+}
+
+// TestEditors compares the files for editors with the first block of each editor in docs/mcp.md, and reads
+// the links that add the server.
+func TestEditors(t *testing.T) {
+	page, err := os.ReadFile("docs/mcp.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("deploy/editors/*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := strings.TrimPrefix(filepath.Ext(name), ".")
+		if kind == "json" && !json.Valid(text) || !strings.Contains(string(page), "```"+kind+"\n"+string(text)+"```") {
+			t.Errorf("%s is not a block of docs/mcp.md", name)
+		}
+	}
+	if n := strings.Count(string(page), "\n### "); n != len(files) {
+		t.Errorf("docs/mcp.md names %d editors, and %d have files", n, len(files))
+	}
+	cursor := regexp.MustCompile(`config=([A-Za-z0-9+/=]+)`).FindSubmatch(page)
+	code := regexp.MustCompile("vscode:mcp/install\\?([^`]+)").FindSubmatch(page)
+	if cursor == nil || code == nil {
+		t.Fatal("there are no links")
+	}
+	config, err := base64.StdEncoding.DecodeString(string(cursor[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	install, err := url.QueryUnescape(string(code[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{string(config), install} {
+		var server struct {
+			Command string
+			Args    []string
+		}
+		if err := json.Unmarshal([]byte(text), &server); err != nil || server.Command != "ragctx" || strings.Join(server.Args, " ") != "mcp" {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/ragctx/ragctx"
@@ -13,7 +14,11 @@ import (
 // else by the ranking of the indexes, with the active embedder. Nothing is stored.
 func (e Indexes) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	if e.opts.Reranker != nil {
-		return e.opts.Reranker.Rerank(ctx, query, texts)
+		scores, err := e.opts.Reranker.Rerank(ctx, query, texts)
+		if err == nil && len(scores) != len(texts) {
+			err = fmt.Errorf("%w: the reranker returned %d scores for %d texts", ragctx.ErrUnavailable, len(scores), len(texts))
+		}
+		return scores, err
 	}
 	var fusion index.Fusion
 	with := e.spaces.Current.Load().Embedder
