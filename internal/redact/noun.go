@@ -82,6 +82,9 @@ var endings = []ending{
 	{"secretkey", key},
 	{"authkey", key},
 	{"schlüssel", key},
+	{"schluessel", key},
+	{"motdepasse", password},
+	{"tuercode", code},
 }
 
 // endingsBy holds the endings by their last byte.
@@ -114,7 +117,7 @@ var parts = map[string]class{
 	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
 	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
 	"identified": command, "htpasswd": command, "net": command, "requirepass": command, "echo": command, "printf": command,
-	"convertto": command, "wpa_passphrase": command, "enable": command,
+	"convertto": command, "wpa_passphrase": command, "enable": command, "connect": command,
 	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
 	"prüfziffer": cardCodeWord, "prüfnummer": cardCodeWord, "kartenprüfnummer": cardCodeWord, "cryptogramme": cardCodeWord,
 }
@@ -137,7 +140,7 @@ var lastBytes = func() *[256]bool {
 
 // maybeNoun is a quick test that rejects most words.
 func maybeNoun(w string) bool {
-	return len(w) >= 2 && lastBytes[w[len(w)-1]]
+	return len(w) >= 2 && (lastBytes[w[len(w)-1]] || (w[0]|0x20 == 'c' || w[0]|0x20 == 'm') && headedSetting(w))
 }
 
 // maxNoun is the length in bytes of the end of an identifier that is inspected.
@@ -150,6 +153,9 @@ func (p *scanner) classify(i, j int) (c class, start, end int) {
 	w := strings.ToLower(p.s[tail:j])
 	if parts[w] == command {
 		return command, i, j
+	}
+	if headedSetting(p.s[i:j]) {
+		return password, i, j
 	}
 	for _, e := range endingsBy[w[len(w)-1]] {
 		if strings.HasSuffix(w, e.word) {
@@ -368,6 +374,7 @@ func (p *scanner) noun(c class, i, start, end int) {
 	case session:
 		p.session(start, end)
 	case login, signIn:
+		p.credentials(i, end)
 	default:
 		p.value(c, i, end)
 	}

@@ -101,6 +101,8 @@ func (p *scanner) positional(i, j int) {
 			!predicate(fields[1].in(p.s)) || strings.IndexByte("'\"", p.s[fields[1].start]) >= 0) {
 			p.argument(fields[1])
 		}
+	case "connect":
+		p.credentials(i, j)
 	case "requirepass", "enable":
 		if n := len(fields); p.s[i:j] != "enable" && n == 1 || p.s[i:j] == "enable" && strings.TrimSpace(p.s[start:i]) == "" && n == 2 &&
 			namesSecret(fields[0].in(p.s)) {
@@ -124,6 +126,10 @@ func (p *scanner) positional(i, j int) {
 			}
 		}
 	case "echo", "printf":
+		if said, file, ok := strings.Cut(line, " > "); ok && len(fields) > 0 && namesSecretFile(file) {
+			p.argument(group{fields[0].start, j + len(said)})
+			return
+		}
 		command, reader, piped := strings.Cut(line, "|")
 		if !piped || len(fields) == 0 || strings.TrimSpace(command) == "" ||
 			!strings.Contains(reader, "sudo -S") && !strings.Contains(reader, "stdin") && !strings.Contains(reader, "chpasswd") {

@@ -68,6 +68,7 @@ type trainText struct {
 	counts  bool // in the cross-validation
 	alarm   bool // is a text without a secret
 	corpus  string
+	held    bool // is measured, and never trained with
 }
 
 // before cuts what was said before from a line.
@@ -320,11 +321,15 @@ func trainLines(t testing.TB, name string) (out []string) {
 	return out
 }
 
-// trainTexts returns the texts to train with.
+// isHeld holds the files that the weights are only measured with, and that nobody reads.
+var isHeld = map[string]bool{"said_held.txt": true, "unsaid_held.txt": true}
+
+// trainTexts returns the texts to train with, and those held back.
 func trainTexts(t testing.TB) (out []trainText) {
-	for _, name := range []string{"wordings.txt", "wordings_loose.txt", "secrets.txt", "said.txt"} {
+	for _, name := range []string{"wordings.txt", "wordings_loose.txt", "secrets.txt", "said.txt", "said_hard.txt", "said_held.txt"} {
 		for n, line := range trainLines(t, name) {
 			x := trainText{group: fmt.Sprint(name, n), weight: 1, counts: name != "secrets.txt", corpus: name}
+			x.held = isHeld[name]
 			line = x.before(line)
 			for {
 				head, rest, ok := strings.Cut(line, "⟦")
@@ -344,10 +349,10 @@ func trainTexts(t testing.TB) (out []trainText) {
 			out = append(out, x)
 		}
 	}
-	for _, name := range []string{"talk.txt", "harmless.txt", "documentation.txt", "unsaid.txt"} {
+	for _, name := range []string{"talk.txt", "harmless.txt", "documentation.txt", "unsaid.txt", "unsaid_hard.txt", "unsaid_held.txt"} {
 		for n, line := range trainLines(t, name) {
 			x := trainText{group: fmt.Sprint(name, n), weight: 3, counts: name != "documentation.txt", alarm: true, corpus: name}
-			x.text = x.before(line)
+			x.held, x.text = isHeld[name], x.before(line)
 			out = append(out, x)
 		}
 	}
@@ -390,6 +395,9 @@ func trainTexts(t testing.TB) (out []trainText) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, x := range out {
+		if x.held {
+			continue
+		}
 		for range 2 {
 			if y, ok := x.reworded(r); ok {
 				out = append(out, y)
@@ -657,25 +665,41 @@ func TestTrain(t *testing.T) {
 	texts := trainTexts(t)
 	tr := &trainer{index: map[uint32]int32{}}
 	for _, x := range texts {
-		tr.add(x)
+		if !x.held {
+			tr.add(x)
+		}
 	}
 	t.Logf("%d texts, %d passages, %d features", len(texts), len(tr.seqs), len(tr.count))
-	if *folds > 0 {
-		all := map[string]*figures{}
-		for k := range *folds {
-			in := func(group string) bool { return group != "" && int(part(group)%uint32(*folds)) == k }
-			w := tr.table(tr.fit(in))
-			weights = func() weightTable { return w }
-			for _, x := range texts {
-				if x.counts && in(x.group) {
-					measure(x, all, t.Logf)
-				}
+	all := map[string]*figures{}
+	for k := range *folds {
+		in := func(group string) bool { return group != "" && int(part(group)%uint32(*folds)) == k }
+		w := tr.table(tr.fit(in))
+		weights = func() weightTable { return w }
+		for _, x := range texts {
+			if x.counts && !x.held && in(x.group) {
+				measure(x, all, t.Logf)
 			}
 		}
-		report(t, all)
-		return
 	}
 	w := tr.fit(func(string) bool { return false })
+	if *trainTo != "" {
+		tr.write(t, w)
+	}
+	tb := tr.table(w)
+	weights = func() weightTable { return tb }
+	for _, x := range texts {
+		switch {
+		case x.held:
+			measure(x, all, func(string, ...any) {})
+		case x.counts && *folds == 0:
+			measure(x, all, t.Logf)
+		}
+	}
+	report(t, all)
+}
+
+// write writes the weights to the file of the flag.
+func (tr *trainer) write(t *testing.T, w []float64) {
 	var b []byte
 	for _, i := range slices.SortedFunc(maps.Values(tr.index), func(i, j int32) int { return cmp.Compare(tr.hashes[i], tr.hashes[j]) }) {
 		if v := w[i]; math.Abs(v) >= leastWeight {
@@ -686,15 +710,6 @@ func TestTrain(t *testing.T) {
 	if err := os.WriteFile(*trainTo, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	tb := tr.table(w)
-	weights = func() weightTable { return tb }
-	all := map[string]*figures{}
-	for _, x := range texts {
-		if x.counts {
-			measure(x, all, t.Logf)
-		}
-	}
-	report(t, all)
 }
 
 func report(t *testing.T, all map[string]*figures) {

@@ -17,6 +17,29 @@ func (p *scanner) url(i int) {
 		return
 	}
 	p.webhook(i, end)
+	p.share(end)
+}
+
+// sharePaths hold what stands before the random part of a link that opens without signing in, and its least length.
+var sharePaths = []struct {
+	path  string
+	least int
+}{{"/s/", 8}, {"/private-", 10}}
+
+// share redacts the random part of the path at i of such a link.
+func (p *scanner) share(i int) {
+	end := run(p.s, i, webhookByte)
+	for _, k := range sharePaths {
+		at := strings.Index(p.s[i:end], k.path)
+		if at < 0 {
+			continue
+		}
+		start := i + at + len(k.path)
+		stop := run(p.s, start, alnum)
+		if v := p.s[start:stop]; len(v) >= k.least && random(v) && (mixedCase(v) || countDigits(v) > 2) && !p.touched(start, stop) {
+			p.add(Token, start, stop)
+		}
+	}
 }
 
 // authorityByte holds the bytes allowed before the path of a URL. It is lenient, because passwords
@@ -44,6 +67,8 @@ func (p *scanner) webhook(i, end int) {
 	path := p.s[end:min(len(p.s), end+len("/api/webhooks/"))]
 	switch {
 	case host == "hooks.slack.com":
+		p.slackPath(end + 1)
+		return
 	case (strings.HasSuffix(host, "discord.com") || strings.HasSuffix(host, "discordapp.com")) && path == "/api/webhooks/":
 		end += len(path) - 1
 	case strings.HasSuffix(host, ".webhook.office.com"):
@@ -54,6 +79,14 @@ func (p *scanner) webhook(i, end int) {
 	last := run(p.s, secret, webhookByte)
 	if last-secret >= 20 && random(p.s[secret:last]) {
 		p.add(Webhook, secret, last)
+	}
+}
+
+// slackPath redacts the path of a webhook of Slack at i, with a workspace, a channel and a random part.
+func (p *scanner) slackPath(i int) {
+	end := run(p.s, i, webhookByte)
+	if path, ok := strings.CutPrefix(p.s[i:end], "services/T"); ok && strings.Count(path, "/") >= 2 && len(path) >= 16 && !p.touched(i, end) {
+		p.add(Webhook, i, end)
 	}
 }
 

@@ -18,6 +18,20 @@ func (p *scanner) value(c class, i, j int) {
 		return
 	}
 	start, end, quoted := p.read(i, at)
+	if strings.HasPrefix(p.s[end:], "</") || l == assigned && c == password && p.isOption(i) {
+		quoted = true
+	}
+	if l == assigned && (c == password || c == passphrase) && start < end && p.isSetting(i, j, at) {
+		if !quoted && !p.isVariable(i) {
+			if to := p.lineValue(start); to > end {
+				end, quoted = to, true
+			}
+		}
+		if v := p.s[start:end]; quoted && strings.Contains(v, " ") && len(v) >= 8 && !explainsSecret(v) && !placeholder(v) && !p.touched(start, end) {
+			p.add(kindOf[c], start, end)
+			return
+		}
+	}
 	if c == passphrase && !quoted && p.inCode(i, j) && start < end { // several words, to the end of the field
 		end = start + len(strings.TrimRight(p.s[start:start+fieldEnd(p.s[start:])], " "))
 		quoted = strings.Contains(p.s[start:end], " ")
