@@ -50,6 +50,7 @@ var (
 	fStay, fStayPair, fStayWord               = part("stay"), part("stay pair"), part("stay word")
 	fLeave, fLeaveMain, fLeaveWord            = part("leave"), part("leave main"), part("leave word")
 	fStart, fEnd                              = part("start"), part("end")
+	fReference                                = part("reference")
 )
 
 var numberNames = func() (out [16]uint32) {
@@ -88,9 +89,11 @@ type sentenceContext struct {
 	from, to  int
 	question  uint32
 	negated   bool
+	refers    bool  // has a word for what has another number
 	code      int   // signs of code
 	strong    []int // words that are strong topics
 	weak      uint  // the weak topics, as bits
+	earlier   uint  // those of the two sentences before
 	preceding class // the strong topic of the sentences before, or noClass
 	following class // that of the next sentence
 	gap       int   // sentences since the one before
@@ -99,11 +102,13 @@ type sentenceContext struct {
 // features calls out for each feature of the words.
 func (ps *passage) features(out sink) {
 	last, at := noClass, 0
+	var earlier uint
 	for from := 0; from < len(ps.words); {
 		c := ps.context(from)
 		if c.gap = ps.words[from].sentence - at; last != noClass && c.gap <= 3 {
 			c.preceding = last
 		}
+		c.earlier, earlier = earlier, c.weak
 		for n := c.from; n < c.to; n++ {
 			if !ps.words[n].barred {
 				f := wordFeatures{passage: ps, sentenceContext: &c, t: &ps.words[n], n: n, list: ps.list[:0]}
@@ -132,7 +137,7 @@ func (ps *passage) context(from int) sentenceContext {
 	}
 	for n := from; n < to; n++ {
 		t := &ps.words[n]
-		c.negated = c.negated || t.in(setNegation)
+		c.negated, c.refers = c.negated || t.in(setNegation), c.refers || t.refers
 		if t.topic.isWeak() {
 			c.weak |= 1 << (t.topic - network)
 		} else if t.topic != noClass {
@@ -223,6 +228,10 @@ func (f *wordFeatures) own() {
 	if t.quoted {
 		f.put(fQuoted, t.group)
 		f.put(fQuoted, numberNames[min(len(f.strong), 2)])
+		if t.start > 0 {
+			f.put(fQuoted, markNames[f.s[t.start-1]], t.group)
+			f.put(fQuoted, markNames[f.s[t.start-1]], numberNames[min(len(f.strong), 2)])
+		}
 	}
 	if t.ending != 0 && t.sets&^(1<<setParticiple) == 0 {
 		f.put(fEnding, t.ending)
@@ -291,10 +300,15 @@ func (f *wordFeatures) topics() {
 		f.both(mix(fOther, fAfter, fAfter))
 		f.relation = fNext
 	}
-	for k := range uint(vague - network + 1) {
+	for k := range uint(lastClass - network) {
 		if f.weak&(1<<k) != 0 {
 			h := topicNames[network+class(k)]
 			f.with(f.put(fWeak, h, f.relation), f.t.coarse)
+		}
+	}
+	for k := range uint(lastClass - network) {
+		if f.earlier&(1<<k) != 0 {
+			f.with(f.put(fWeak, fBefore, topicNames[network+class(k)], f.relation), f.t.coarse)
 		}
 	}
 	f.put(fRelation, f.relation, f.t.coarse)
@@ -364,6 +378,14 @@ func (f *wordFeatures) rest() {
 	f.put(fLength, distance(f.to-f.from), f.relation, t.coarse)
 	if f.negated {
 		f.both(mix(fNegated, f.relation))
+	}
+	if f.refers {
+		near := 0
+		for near < 8 && near < f.n && !f.words[f.n-near-1].refers {
+			near++
+		}
+		f.with(f.put(fReference, distance(near), f.t.coarse), f.relation)
+		f.put(fReference, f.relation, f.t.group)
 	}
 	row := f.row(f.n, true, (*passageWord).content)
 	f.put(fRow, distance(row), t.group)

@@ -112,16 +112,36 @@ func bounded(score float64) float64 { return math.Exp(max(-30, min(30, score))) 
 // threshold is the least probability of a redacted word. strongThreshold holds beside a word for a secret, for a word that
 // no language has.
 const (
-	threshold       = 0.5
+	threshold       = 0.52
 	strongThreshold = 0.25
+	firmThreshold   = 0.6 // without a word for a secret, but with one for a lock, a network, an account or a code
+	weakThreshold   = 0.9 // where there is none of them, or no word that is no everyday word
 )
+
+// least returns the least probability of a redacted word.
+func (ps *passage) least(strong bool) float64 {
+	first, last := ps.words[0].start, ps.words[len(ps.words)-1].end
+	switch {
+	case strong:
+		return threshold
+	case slices.ContainsFunc(ps.topics, func(t topic) bool { return t.c < place }) && oddText(ps.s[first:last]):
+		return firmThreshold
+	}
+	return weakThreshold
+}
 
 // isSecret reports for each word of the passage whether it is redacted.
 func (ps *passage) isSecret() []bool {
 	strong := slices.ContainsFunc(ps.topics, func(t topic) bool { return !t.c.isWeak() })
+	least := ps.least(strong)
 	out := make([]bool, len(ps.words))
+	any := false
 	for n, prob := range ps.label() {
-		out[n] = prob >= threshold || strong && ps.words[n].group == gStrong && prob >= strongThreshold
+		out[n] = prob >= least || strong && ps.words[n].group == gStrong && prob >= strongThreshold
+		any = any || out[n]
+	}
+	if any {
+		ps.complete(out)
 	}
 	return out
 }

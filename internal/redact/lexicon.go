@@ -178,8 +178,15 @@ var (
 )
 
 // Numbers in words, and what may stand between the groups of a code.
+//
+//nolint:misspell // words of other languages
 var (
-	numerals = wordSet(`zero oh nought one two three four five six seven eight nine ten double triple`,
+	numerals = wordSet(`eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty
+		seventy eighty ninety hundred elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig
+		fünfzig sechzig siebzig achtzig neunzig onze douze treize quatorze quinze seize vingt trente quarante cinquante soixante cent
+		once doce trece catorce quince veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien dieciséis diecisiete
+		dieciocho diecinueve dix-huit dix-neuf dix-sept veintiuno veintidós zero oh nought one two three four five six seven
+		eight nine ten double triple`,
 		`null eins ein zwei zwo drei vier fünf fuenf sechs sieben acht neun zehn`,
 		`cero uno dos tres cuatro cinco seis siete ocho nueve`, `zéro zero un deux trois quatre cinq six sept huit neuf`)
 	codeFillers = wordSet(`left right links rechts then dann and und puis luego izquierda derecha gauche droite hash star
@@ -228,6 +235,25 @@ var nominal = wordSet(`pudding darling dumpling viking lightning starling duckli
 		string sibling ceiling building dragonfly hundred vegetable table cable sunbed seabed seaweed tumbleweed weed speed hayseed
 		linseed kindred sacred wireless café canapé purée musée fée cliché consommé velouté dragée orchidée marée soirée araignée
 		bouée poupée fumée idée gelee gespenst gewitter gesicht geschenk gehirn getreide gebirge gedicht geist geheimnis`)
+
+// references are words for what has a number that opens nothing.
+//
+//nolint:misspell // words of other languages
+var references = wordSet(`order orders invoice bill receipt room floor page pages chapter line version release flight train platform bus
+		tram seat row table ticket tickets case issue bug article item product model serial plate postal postcode zip phone telephone
+		fax extension helpline street avenue road lane birthday year years born price cost costs dollars euro euros weighs kilo kilos kg
+		km miles minutes minute hours hour percent degrees channel port ports error exit status commit branch sha sha256 hash build tag
+		tracking bisect revert merge module shipment score points temperature size passport film movie song book title band
+		poem novel story headline restaurant
+		meters metres litres gb mb fps likes`,
+	`bestellung rechnung zimmer stock seite kapitel zeile flug zug gleis sitz reihe tisch artikel modell kennzeichen postleitzahl plz
+		telefonnummer hausnummer straße geburtstag jahr geboren preis kostet grad kanal fehler rufnummer minuten stunden prozent meter
+		größe buch lied titel überschrift roman raum uhr`,
+	`commande facture chambre salle étage chapitre ligne vol voie quai siège rang modèle plaque téléphone rue anniversaire année né née
+		prix coûte degrés erreur heure heures mètres taille livre chanson titre roman poème réunion`,
+	`pedido factura habitación sala planta página capítulo línea versión vuelo tren vía andén asiento fila mesa artículo modelo
+		matrícula teléfono calle cumpleaños año años nació precio cuesta grados hora horas metros talla libro canción título novela
+		poema reunión`)
 
 // Words before and after "key" or "code" that make it a secret.
 var (

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var methods = wordSet(`sso saml saml2 oauth oidc ldap google github gitlab apple facebook okta passkey 2fa mfa otp totp sudo ssh
 webauthn fido
@@ -152,6 +155,9 @@ func (p *scanner) netUse(fields []group) {
 	}
 	switch strings.ToLower(fields[0].in(p.s)) {
 	case "use":
+		if !slices.ContainsFunc(fields, func(f group) bool { v := f.in(p.s); return v[0] == '\\' || v[len(v)-1] == ':' || v == "*" }) {
+			return
+		}
 		for n, f := range fields[1:] {
 			v := f.in(p.s)
 			if n > 0 && v[0] != '/' && v[0] != '\\' && v != "*" && !strings.HasSuffix(v, ":") {

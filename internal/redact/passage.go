@@ -27,6 +27,7 @@ type passageWord struct {
 	shape    uint32 // its kinds of characters and its length
 	id       uint32 // the word, if it is an everyday one, or 0
 	ending   uint32 // the last letters of a word that is not, or 0
+	refers   bool   // is a word for what has another number
 	opened   bool   // a parenthesis opens before it
 	binds    uint32 // its class, or that of the sign after it, that binds what follows to what is before, or 0
 	removed  bool   // is a secret that has been found
@@ -35,6 +36,9 @@ type passageWord struct {
 
 // maxPassage bounds a passage, in bytes.
 const maxPassage = 2000
+
+// mayBePhrase holds the weak topics whose secrets may be everyday words.
+var mayBePhrase = [lastClass]bool{network: true, opening: true, device: true, vague: true, typing: true}
 
 // passages calls yield with the text around the topics, in pieces that do not overlap. They share memory.
 func (p *scanner) passages(yield func(*passage) bool) {
@@ -54,7 +58,8 @@ func (p *scanner) passages(yield func(*passage) bool) {
 			continue
 		}
 		topics := p.topics[first:n]
-		if !slices.ContainsFunc(topics, func(t topic) bool { return !t.c.isWeak() }) && !oddText(p.s[from:min(to, len(p.s))]) {
+		if !slices.ContainsFunc(topics, func(t topic) bool { return !t.c.isWeak() || mayBePhrase[t.c] }) &&
+			!oddText(p.s[from:min(to, len(p.s))]) {
 			continue
 		}
 		ps.topics, ps.words = topics, slices.Grow(ps.words[:0], (to-from)/5+8)
@@ -70,9 +75,16 @@ func (p *scanner) around(t topic) (from, to int) {
 	s := p.s
 	from, to = p.sentenceStart(t.start), p.sentenceEnd(t.end, t.end+maxAfter)
 	if t.c.isWeak() {
+		if after := p.sentenceEnd(to, t.end+maxAfter); after > to && (after-to <= maxReply || from == 0 && to <= maxHead) &&
+			(oddText(s[to:after]) || s[to-1] == '?') {
+			to = after
+		}
+		if before := p.sentenceStart(max(from-1, 0)); before < from && from-before <= maxBeforeWeak && oddText(s[before:from]) {
+			from = before
+		}
 		return from, to
 	}
-	if before := p.sentenceStart(max(from-1, 0)); before < from && oddText(s[before:from]) {
+	if before := p.sentenceStart(max(from-1, 0)); before < from && (from-before <= maxBeforeWeak || oddText(s[before:from])) {
 		from = before
 	}
 	if after := p.sentenceEnd(to, t.end+maxAfter); after > to && (after-to <= maxReply || oddText(s[to:after])) {
@@ -83,6 +95,12 @@ func (p *scanner) around(t topic) (from, to int) {
 
 // maxReply is the length of a sentence in bytes that may be nothing but a secret.
 const maxReply = 40
+
+// maxBeforeWeak is the length of a sentence in bytes that may be nothing but a secret before one with a topic.
+const maxBeforeWeak = 64
+
+// maxHead is more than the length in bytes of what [Head] returns for a weak topic.
+const maxHead = 16
 
 // sentenceEnd returns the end of the sentence at i, which is at a space or not far behind most.
 func (p *scanner) sentenceEnd(i, most int) int {
@@ -216,6 +234,9 @@ func (ps *passage) describe() {
 		for _, tp := range ps.topics[at:] {
 			if tp.start >= t.end {
 				break
+			}
+			if tp.c == odd {
+				continue
 			}
 			if rest := ps.s[min(tp.end, t.end):t.end]; t.quoted || t.topic != noClass && !t.topic.isWeak() ||
 				tp.start > t.start && rest != "" && rest != "'s" && rest != "’s" {

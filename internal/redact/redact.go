@@ -170,6 +170,9 @@ func (p *scanner) run() {
 // word inspects the word text[i:j] and returns where the scan continues.
 func (p *scanner) word(i, j int) int {
 	if c := p.s[i]; c >= '0' && c <= '9' {
+		if j-i >= 3 && j-i <= 8 && IsShort(p.s) {
+			p.topics = append(p.topics, topic{i, j, odd})
+		}
 		return max(j, p.number(i, j))
 	}
 	if kind, end := knownToken(p.s, i); end > i {

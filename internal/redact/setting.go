@@ -6,7 +6,8 @@ import "strings"
 // "export BACKUP_PASS=…". Its value reaches to the end of the line.
 func (p *scanner) isSetting(i, j, at int) bool {
 	s, start := p.s, i
-	for start > 0 && i-start < 2*maxNoun && (wordByte[s[start-1]] || s[start-1] == '.' || s[start-1] == '-' && start > 1 && wordByte[s[start-2]]) {
+	for start > 0 && i-start < 2*maxNoun && (wordByte[s[start-1]] || s[start-1] == '.' ||
+		s[start-1] == '-' && start > 1 && wordByte[s[start-2]]) {
 		start--
 	}
 	sign := strings.TrimRight(s[j:at], " ")

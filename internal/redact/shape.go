@@ -98,11 +98,13 @@ var (
 )
 
 // topicNames holds the hashes of the classes of topics.
-var topicNames = [vague + 1]uint32{
+var topicNames = [lastClass]uint32{
 	noClass: gNone, password: part("password"), passphrase: part("passphrase"), pin: part("pin"), cardCodeWord: part("pin"),
 	ssnWord: part("pin"), code: part("access"), key: part("key"), token: part("key"), secret: part("secret"), login: part("login"),
 	signIn: part("login"), answer: part("answer"), network: part("network"), lock: part("lock"), account: part("account"),
 	opening: part("opening"), vague: part("vague"),
+	place: part("place"), device: part("device"), typing: part("typing"), spelling: part("spelling"), change: part("change"),
+	saying: part("saying"), odd: part("odd"),
 }
 
 func (t *passageWord) in(set int) bool { return t.sets&(1<<set) != 0 }
@@ -156,6 +158,7 @@ func (ps *passage) classifyWord(t *passageWord, first, assigned bool) {
 		}
 		t.ending = mix(part(w[at:]), rare)
 	}
+	t.refers = references[w]
 	plain := uint32(0)
 	if t.topic == noClass && t.sets == 0 {
 		plain = formOf(v)
@@ -339,7 +342,8 @@ func ofCode(v string) bool {
 	w := strings.ToLower(v)
 	name, value, set := strings.Cut(w, "=")
 	switch key, rest, _ := strings.Cut(w, "+"); {
-	case strings.Contains(v, `:"`):
+	case strings.Contains(v, `:"`), endsBefore(w, '/', mediaTypes), endsBefore(w[strings.LastIndexByte(w, '@')+1:], ':', hashNames),
+		endsBefore(w, '-', hashNames):
 		return true
 	case set:
 		return plainName(name) && digitsOnly(value, 1, 12) && !namesSecret(name)
@@ -358,9 +362,17 @@ func ofCode(v string) bool {
 	return namesSecret(w) || len(parts) > 1 && (columnBegins[parts[0]] || columnEnds[parts[len(parts)-1]])
 }
 
+// endsBefore reports whether v begins with one of names before a sign.
+func endsBefore(v string, sign byte, names map[string]bool) bool {
+	at := strings.IndexByte(v, sign)
+	return at > 0 && names[v[:at]]
+}
+
 var (
 	fileEndings = wordSet(`ts tsx js jsx mjs go py rb rs java kt php cs cpp swift vue css scss html sql sh yaml yml json toml ini conf
 		cfg xml md txt csv log lock pdf docx xlsx tf tfvars gradle proto`)
+	mediaTypes   = wordSet("text image application audio video multipart font")
+	hashNames    = wordSet("sha256 sha1 sha512 md5 sha")
 	keyboardKeys = wordSet(`ctrl strg alt altgr cmd shift umschalt meta option super maj mayús`)
 	// columnBegins and columnEnds begin and end the names of columns and settings: min_length, customer_id.
 	columnBegins = wordSet(`min max is has num`)

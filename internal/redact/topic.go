@@ -15,6 +15,14 @@ const (
 	account
 	opening
 	vague
+	place    // has a lock
+	device   // is unlocked or encrypted
+	typing   // a verb of entering a code
+	spelling // says how a word is written
+	change   // of one value to another
+	saying   // a verb of saying or using a word
+	odd      // a word that looks like a password: the text around it is read, and it counts as no topic
+	lastClass
 )
 
 // isWeak reports whether c is a class of weak topics.
@@ -26,19 +34,67 @@ func (c class) isWeak() bool { return c >= network }
 var weakTopics = func() map[string]class {
 	of := make(map[string]class)
 	for c, list := range map[class]string{
-		network: `wifi wi-fi wlan wlans network hotspot router ssid lan vpn netzwerk gastnetz fritzbox réseau red box bluetooth`,
-		lock: `door doors gate gates garage safe safes alarm alarms locker lockers lockbox padlock lock keypad vault entrance shed
+		place: `shed hut barn cabin cottage chest suitcase luggage trunk bike bicycle cabinet drawer barrier boom turnstile
+		intercom buzzer
+			fob keycard dial dials storage elevator lift sauna pool gym building flat apartment lobby mailbox basement attic garden
+			printer till register parking lot parcel courier porter counter hallway barn boathouse boat clubhouse studio clinic
+			gartenhaus schuppen fahrrad koffer truhe schranke pforte klingel hof eingang sauna aufzug rädchen kasse parkhaus tiefgarage
+			packstation dachboden waschküche gebäude wohnung lager büro hütte scheune treppenhaus pförtner schalter
+			barrière cabane abri vélo valise malle boîte interphone sonnette cave grenier ascenseur molettes parking hall piscine
+			garde-meuble caisse entrée consigne bâtiment appartement remise hangar local vestiaire comptoir chalet gardien vigile
+			trastero cobertizo bici maleta baúl cajón barrera verja telefonillo portero sótano ascensor gimnasio consigna ruedas piscina
+			caseta edificio piso cajetín bodega almacén mostrador cabaña desván conserje entrada`,
+		device: `phone mobile smartphone laptop computer card cards visa mastercard sim esim puk drive disk stick usb folder archive zip
+			archives bank banking paywall vault photos diary camera cam baby monitor tv console mailbox inbox pgp gpg luks keepass
+			bitwarden 1password veracrypt bitlocker truecrypt cryptomator borg restic binance metamask trezor app hotline demo staging
+			server vps nas site landing frame sudo ssh kiosk share
+			handy telefon karte kreditkarte girokarte laufwerk platte festplatte ordner archiv bank telefonbanking rechner kamera
+			babyfon bilderrahmen fernseher postfach buchhaltung portemonnaie geldkarte sperrbildschirm
+			téléphone portable carte disque dossier archives banque ordinateur cadre caméra écran coffre-fort portefeuille serveur
+			compta clé-usb télé
+			móvil teléfono tarjeta disco carpeta archivo banco ordenador marco cámara pantalla billetera servidor cartera contabilidad
+			cajero tele`,
+		typing: `type typed press push punch enter entering keyed dial tap tippe tippst tippen getippt drück drücke drücken gib eingeben
+			eingabe wähl wähle tape tapez taper tapes appuie appuyer appuyez compose composer saisis saisir saisissez teclea tecleas
+			teclear marca marcar pulsa pulsar introduce introduzca introducir mete prompt prompts says gets lets accepts takes
+			verlangt akzeptiert fragt will demande attend accepte pide acepta quiere dices dis`,
+		spelling: `spell spelled spelling spelt capital uppercase lowercase caps underscore hyphen dash lower upper letter letters
+			buchstabiere buchstabiert großes kleines groß großgeschrieben kleingeschrieben bindestrich unterstrich großbuchstaben
+			épelle épeler majuscule majuscules minuscule minuscules tiret souligné accent attaché
+			deletreo deletrea mayúscula mayúsculas minúscula minúsculas guion guión bajo junto hache`,
+		saying: `say said sag sagt sage dis dit di digo dice digo asks ask use uses needs need wants want put puts put everywhere yourself
+			yourselves brauche braucht nehme nimmt setze mets met mettre pon pone puse poner puesto reset pair paired koppelst koppeln
+			merk apunta note noté notes asked`,
+		change: `changed replace replaced replaces swap swapped instead nowadays formerly previously statt stattdessen früher ersetze
+			ersetzt gilt remplace remplacé remplacer avant cambia cambié cambiar reemplaza antes`,
+		network: `internet modem access-point repeater mesh freebox livebox gäste-wlan box wlan-netz wifi wi-fi wlan wlans
+		network hotspot router ssid lan vpn netzwerk gastnetz fritzbox réseau red box bluetooth`,
+		lock: `lock-box keysafe key-safe bikelock combination-lock wheel wheels kombi tresorkombi schließfach schlüsselkasten
+			schlüsseltresor schlüsselsafe vorhängeschloss bügelschloss hoftor haustürcode türschloss hauseingang einfahrt
+			briefkastenschloss wohnungsschloss garagentür kellertür cadenas antivol serrure portillon digicodes boîte-à-clés
+			cerrojo portón cancela verja door doors gate gates garage safe safes alarm alarms locker lockers lockbox padlock lock
+			keypad vault entrance shed
 			tür haustür tor tresor safe schloss alarmanlage keller fahrradschloss garagentor briefkasten spind wohnungstür porte
 			portail coffre alarme cadenas immeuble digicode casier puerta portal portón caja alarma candado taquilla garaje
 			cerradura`,
 		account: `account accounts konto konten zugang compte comptes cuenta cuentas user users username usernames benutzer benutzername
 			nutzer utilisateur usuario admin root auth portal keychain streaming voicemail ledger wallet tablet ipad`,
-		opening: `log logge einloggen anmelden connecte connecter connexion inicia iniciar sesión netz unlock unlocks unlocked unlocking
+		opening: `decrypts decrypting unlocking disarming reopen getting rings login log-in signs mounts mount restores restore restoring
+			opened-with verify verifies validate valider confirm-login aufgeht aufsperren aufmachen summt entsichern
+			déchiffrer déchiffre déverrouillé déverrouiller s'ouvrir monter désarmer désarme connecter branche
+			descifra descifrar desarmar desbloqueo ábrele ábre validar log logge einloggen anmelden connecte connecter connexion
+			inicia iniciar sesión netz unlock unlocks unlocked unlocking
 			opens opened disarm disarms disarmed decrypt decrypts encrypted unzip punch protected locked authenticate entsperren
 			entsperrt öffnet öffnen geöffnet entschärfen verschlüsselt entschlüsseln aufschließen reinkommen rein déverrouille
 			déverrouiller ouvre ouvrir s'ouvre désactive désactiver entrer chiffré abre abrir desbloquea desbloquear desactiva
 			desactivar entrar cifrado`,
-		vague: `code codes key keys combination combo phrase word words answer digits secret code-word memorable diceware mnemonic tan
+		vague: `seedphrase seeds mnemonics passcodes pass master credential cvv cvc csc password-hint keyword codewords parole losung
+			codewort merkwörter merksatz wiederherstellungswörter wiederherstellungsphrase schlüsselwort pgp-phrase sicherheitsfrage
+			lösungswort cryptogramme phrases mnémonique semilla mnemotécnica frases contra santo seña teacher nickname street born
+			mädchenname geburtsname lieblingslehrer spitzname naissance surnom préféré préférée profe apodo soltera favorita favorito
+			dígitos dígito digits pets haustiername haustiers anniversaire prénom maestra lehrerin autocode fingerprint pattern
+			muster schéma patrón sms authenticator-app tan token otp texted code codes key keys combination combo phrase word
+			words answer digits secret code-word memorable diceware mnemonic tan
 			license licence product activation authenticator recovery backup digit seed maiden pet haustier mascota animal
 			schlüssel kombination zahl ziffern antwort wort wörter stichwort merkwort zahlen lizenz lizenzschlüssel
 			wiederherstellungscodes zahlenschloss clé clés mot mots réponse combinaison chiffres question clave claves palabra
@@ -69,10 +125,52 @@ func weakTopic(w string) class {
 	if last >= 'A' && last <= 'Z' {
 		last |= 0x20
 	}
+	if c := compoundTopic(w); c != noClass {
+		return c
+	}
 	if len(w) > 30 || mayBeTopic[first][last]&(1<<len(w)) == 0 && first < 0x80 {
 		return noClass
 	}
 	return weakTopics[strings.ToLower(w)]
+}
+
+// germanEndings end German compounds that are topics: Briefkastenschloss.
+var germanEndings = []ending{
+	{"schloss", lock},
+	{"tresor", lock},
+	{"schließfach", lock},
+	{"schrank", place},
+	{"kasten", place},
+	{"tür", lock},
+	{"kombi", lock},
+	{"haus", place},
+	{"konto", account},
+	{"netz", network},
+	{"wlan", network},
+	{"wörter", vague},
+	{"phrase", vague},
+	{"wort", vague},
+	{"frage", vague},
+}
+
+var endsCompound = func() (set byteSet) {
+	for _, e := range germanEndings {
+		set[e.word[len(e.word)-1]] = true
+	}
+	return set
+}()
+
+// compoundTopic returns the class of a German compound, or noClass.
+func compoundTopic(w string) class {
+	if len(w) < 8 || len(w) > 30 || !endsCompound[w[len(w)-1]] {
+		return noClass
+	}
+	for _, e := range germanEndings {
+		if strings.HasSuffix(w, e.word) && len(w) > len(e.word)+2 {
+			return e.class
+		}
+	}
+	return noClass
 }
 
 // longNouns are words for secrets that are recognized with a typo.
@@ -128,8 +226,21 @@ func nearly(a, b string) bool {
 	return len(x) <= 1 && len(y) <= 1 || x == "" && len(y) == 2 || len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0]
 }
 
+// likePassword reports whether a word is letters with a few digits at the end, as people choose passwords.
+func likePassword(w string) bool {
+	if len(w) < 6 || !digits[w[len(w)-1]] {
+		return false
+	}
+	name := strings.TrimRight(w, "0123456789")
+	return len(name) >= 5 && len(w)-len(name) <= 4 && plainName(name)
+}
+
 // topic notes the word for a secret text[i:j], if it is one.
 func (p *scanner) topic(c class, i, j, start, end int) {
+	if c == noClass && IsShort(p.s) && likePassword(p.s[i:j]) {
+		p.topics = append(p.topics, topic{i, j, odd})
+		return
+	}
 	if w := weakTopic(p.s[i:j]); w != noClass && (c == noClass || c == login || c == secret && w == vague) {
 		c, start, end = w, i, j
 	}
@@ -146,6 +257,9 @@ func (p *scanner) topic(c class, i, j, start, end int) {
 		if w := strings.ToLower(p.s[start:end]); strings.HasPrefix(w, "i") && !p.follows(i, "log", "sign", "logged", "signed") {
 			return
 		}
+	}
+	if c == saying && !IsShort(p.s) {
+		return
 	}
 	if topicNames[c] == 0 || p.inCode(start, end) || p.isSpeaker(i, j) {
 		return

@@ -111,9 +111,6 @@ var nounsForValues = strings.Fields(`lantern pelican walnut harbor velvet copper
 	naranja tambor nieve luna gato perro girasol cangrejo pulpo mariposa limón queso manzana caracol tormenta montaña río bosque
 	almendro barco camello dragón espejo farola guitarra helado iglesia jirafa lechuza`)
 
-// phrasePatterns are the forms of passphrases that are sentences; N is a noun.
-var phrasePatterns = strings.Split(`N never lies|my N hates N|the N eats the N|three blue N dance|N and N|N in the N|old N sleep late|two N under a N|N bakes at dawn|no N on N|brave N rides again|N for N|a N full of N|we love N and N|der N schläft im N|zwei kleine N tanzen|mein N mag N|N ohne N|alte N singen laut|le N mange des N|trois N sur un N|un N dans la N|mon N aime les N|el N come N|tres N con N|un N sin N|mi N odia los N|cuatro N cantan fuerte|N under the N tree|only N know N|every N needs a N|N goes to N`, "|")
-
 // lettered reports whether v is spelled letter by letter.
 func lettered(v string) bool {
 	parts := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(" ,.-", r) })
@@ -125,8 +122,19 @@ func lettered(v string) bool {
 	return len(parts) > 3
 }
 
-// drawn returns a value of the form of v.
-func drawn(r *rand.Rand, v string) string {
+// isRow reports whether v is a row of nouns, such as the seed words of a wallet.
+func isRow(v string) bool {
+	fields := strings.Fields(v)
+	for _, w := range fields {
+		if w = strings.ToLower(strings.Trim(w, ",-")); w != "" && (len(w) < 3 || lexicon()[w] != 0) {
+			return false
+		}
+	}
+	return len(fields) > 5
+}
+
+// drawn returns a value of the form of v for a text.
+func drawn(r *rand.Rand, v, text string) string {
 	noun := func() string { return nounsForValues[r.IntN(len(nounsForValues))] }
 	title := func(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 	fields := strings.Fields(v)
@@ -151,12 +159,28 @@ func drawn(r *rand.Rand, v string) string {
 			letters = append(letters, string("abcdefghijklmnopqrstuvwxyzABCDEFGHKLMNPR0123456789"[r.IntN(50)]))
 		}
 		return strings.Join(letters, separator)
-	case len(fields) > 4 && n == 0:
+	case len(fields) > 2 && n == 0 && !isRow(v):
+		switch r.IntN(6) {
+		case 0:
+			return v
+		case 1:
+			for i := range fields {
+				if trimmed := strings.Trim(fields[i], ",."); len(trimmed) > 3 {
+					fields[i] = strings.Replace(fields[i], trimmed, noun(), 1)
+				}
+			}
+			return strings.Join(fields, " ")
+		}
+		return phrase(r, text)
+	case len(fields) > 4 && n == 0 || n == 0 && strings.Count(v, ",") > 3:
+		if len(fields) < 4 {
+			fields = strings.Split(v, ",")
+		}
 		words := make([]string, len(fields))
 		for i := range words {
 			words[i] = noun()
 		}
-		return strings.Join(words, []string{" ", ", ", " "}[r.IntN(3)])
+		return strings.Join(words, []string{" ", ", ", " ", " - ", ","}[r.IntN(5)])
 	case n > 0 && !letters:
 		b := []byte(v)
 		for i, c := range b {
@@ -166,15 +190,8 @@ func drawn(r *rand.Rand, v string) string {
 		}
 		return string(b)
 	case len(fields) > 1 && n == 0:
-		switch r.IntN(4) {
-		case 0:
+		if r.IntN(4) == 0 {
 			return v
-		case 1:
-			p := phrasePatterns[r.IntN(len(phrasePatterns))]
-			for strings.Contains(p, "N") {
-				p = strings.Replace(p, "N", noun(), 1)
-			}
-			return p
 		}
 		for i := range fields {
 			trimmed := strings.Trim(fields[i], ",.")
@@ -288,7 +305,7 @@ func (x trainText) copies(r *rand.Rand, n int) (out []trainText) {
 		return y
 	}
 	for range n {
-		y := render(func(v string) string { return drawn(r, v) }, true)
+		y := render(func(v string) string { return drawn(r, v, x.text) }, true)
 		y.weight = x.weight / float64(n)
 		out = append(out, y)
 	}
@@ -353,12 +370,15 @@ func trainTexts(t testing.TB) (out []trainText) {
 		for n, line := range trainLines(t, name) {
 			x := trainText{group: fmt.Sprint(name, n), weight: 3, counts: name != "documentation.txt", alarm: true, corpus: name}
 			x.held, x.text = isHeld[name], x.before(line)
+			if name == "harmless.txt" {
+				x.weight = 6
+			}
 			out = append(out, x)
 		}
 	}
 	for _, line := range trainLines(t, "paragraphs.txt") {
 		file, para, _ := strings.Cut(line, ": ")
-		out = append(out, trainText{group: file, text: para, weight: 0.3, alarm: true, corpus: "paragraphs.txt", counts: true})
+		out = append(out, trainText{group: file, text: para, weight: 1, alarm: true, corpus: "paragraphs.txt", counts: true})
 	}
 	files, _ := filepath.Glob("../../testdata/memory/dev/*.jsonl")
 	for _, file := range files {
@@ -380,7 +400,9 @@ func trainTexts(t testing.TB) (out []trainText) {
 					}
 					x := trainText{group: d.ID, text: m, weight: 1, head: Head(before), counts: true, corpus: theme}
 					x.find(u.Secrets)
-					x.alarm = len(u.Secrets) == 0
+					if x.alarm = len(u.Secrets) == 0; x.alarm {
+						x.weight = 4
+					}
 					clean := m
 					for _, v := range u.Secrets {
 						clean = strings.ReplaceAll(clean, v, "[redacted: password]")
@@ -406,10 +428,13 @@ func trainTexts(t testing.TB) (out []trainText) {
 				}
 			}
 		}
-		out = append(out, x.copies(r, 8)...)
+		out = append(out, x.copies(r, 20)...)
 		if x.alarm && x.head == "" && len(x.text) > 30 && strings.HasSuffix(x.corpus, ".jsonl") {
 			y := x
-			y.head, y.counts, y.weight = []string{"the password. ", "the PIN. ", "the login. ", "the password? "}[r.IntN(4)], false, 0.5
+			y.head, y.counts, y.weight = []string{
+				"the password. ", "the PIN. ", "the login. ", "the password? ", "the box. ", "the box? ", "the phone. ", "to enter? ", "to enter. ",
+				"the letters? ", "the phone? ",
+			}[r.IntN(11)], false, 0.5
 			out = append(out, y)
 		}
 	}
@@ -608,7 +633,7 @@ func (tr *trainer) table(w []float64) weightTable {
 const (
 	epochs      = 20
 	rate        = 0.15
-	l2          = 2e-3
+	l2          = 3e-3
 	leastTexts  = 2    // with a feature
 	leastWeight = 0.05 // that is kept
 )

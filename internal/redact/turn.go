@@ -70,6 +70,9 @@ var (
 		lange zurücksetzen ändern geändert vergessen comment où pourquoi qui quand cómo dónde quién cuándo porqué policy wrong`)
 )
 
+// manner begin a question for the way in: "how do I open it?".
+var manner = wordSet("how wie comment cómo")
+
 // leastRepeated is the length in bytes of the shortest secret whose repetitions are redacted.
 const leastRepeated = 4
 
@@ -134,8 +137,17 @@ func continues(s string, i int) bool {
 // heads holds the words that stand for a text before about a secret of a class.
 var heads = map[class]string{
 	password: "the password", passphrase: "the passphrase", pin: "the PIN", code: "the door code", answer: "the security answer",
-	login: "the login", key: "the API key", token: "the token", secret: "the secret key",
+	cardCodeWord: "the CVV", login: "the login", key: "the API key", token: "the token", secret: "the secret key",
 }
+
+// weakHeads holds the words that stand for a text before about what a secret opens.
+var weakHeads = map[class]string{
+	lock: "the box", place: "the box", network: "the phone", account: "the phone", login: "the phone", device: "the phone",
+	opening: "to enter", typing: "to enter", vague: "the letters",
+}
+
+// requests holds the classes of words whose statements ask for a secret: "the gate is closed".
+var requests = map[class]bool{lock: true, opening: true, typing: true, login: true}
 
 // Head returns the words for the secret that text is about, or "". The next message is redacted as if it stood after
 // them. They end with a sign that says whether text asks for the secret. A question may ask for any secret; a statement
@@ -149,15 +161,17 @@ func Head(text string) string {
 	p.run()
 	trimmed := strings.TrimRight(text, " \n")
 	asks := strings.HasSuffix(trimmed, "?")
-	if asks && slices.ContainsFunc(p.proseWords(p.sentenceStart(len(trimmed)-1), len(trimmed)), func(t proseWord) bool {
-		return circumstances[t.w]
-	}) {
+	words := p.proseWords(p.sentenceStart(len(trimmed)-1), len(trimmed))
+	if asks && slices.ContainsFunc(words, func(t proseWord) bool { return circumstances[t.w] && !manner[words[0].w] }) {
 		return ""
 	}
-	head, last := "", 0
+	head, last, weak := "", 0, ""
 	for _, t := range p.topics {
+		if h := weakHeads[t.c]; h != "" && (asks || requests[t.c]) {
+			weak = h
+		}
 		switch h := heads[t.c]; {
-		case h == "" || !asks && !chosen[t.c]:
+		case h == "" || !asks && !chosen[t.c] || asks && manner[words[0].w]:
 		case compounds[firstWord(text[t.end:])]:
 			head, last = "", t.start // a password manager
 		default:
@@ -171,6 +185,9 @@ func Head(text string) string {
 				head = h
 			}
 		}
+	}
+	if head == "" && IsShort(text) && !strings.Contains(text, markerStart) {
+		head = weak
 	}
 	switch {
 	case head == "":

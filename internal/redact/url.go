@@ -85,7 +85,8 @@ func (p *scanner) webhook(i, end int) {
 // slackPath redacts the path of a webhook of Slack at i, with a workspace, a channel and a random part.
 func (p *scanner) slackPath(i int) {
 	end := run(p.s, i, webhookByte)
-	if path, ok := strings.CutPrefix(p.s[i:end], "services/T"); ok && strings.Count(path, "/") >= 2 && len(path) >= 16 && !p.touched(i, end) {
+	if path, ok := strings.CutPrefix(p.s[i:end], "services/T"); ok && strings.Count(path, "/") >= 2 && len(path) >= 16 &&
+		!p.touched(i, end) {
 		p.add(Webhook, i, end)
 	}
 }

@@ -27,7 +27,8 @@ func (p *scanner) value(c class, i, j int) {
 				end, quoted = to, true
 			}
 		}
-		if v := p.s[start:end]; quoted && strings.Contains(v, " ") && len(v) >= 8 && !explainsSecret(v) && !placeholder(v) && !p.touched(start, end) {
+		if v := p.s[start:end]; quoted && strings.Contains(v, " ") && len(v) >= 8 && !explainsSecret(v) && !placeholder(v) &&
+			!p.touched(start, end) {
 			p.add(kindOf[c], start, end)
 			return
 		}
