@@ -25,7 +25,7 @@ func showJobs(v *visit) (html.Part, error) {
 	var rows html.List
 	for _, j := range page.Jobs {
 		rows = append(rows, html.E("tr", html.E("td.when", html.E("a", html.A("href", v.link(jobsPath, "id", j.ID)),
-			html.Text(minute(j.Created)))),
+			html.Text(minute(j.Made)))),
 			html.T("td", j.Kind), html.T("td", j.Namespace), html.E("td.progress", v.jobProgress(j)), html.E("td", v.jobActions(j))))
 	}
 	return html.List{head, wide("Jobs", html.E("table.jobs", html.E("thead",
@@ -117,7 +117,7 @@ func (v *visit) oneJob(id string) (html.Part, error) {
 	return html.List{
 		heading("Health", v.healthTabs(jobsPath)),
 		html.T("h2", "Job "+j.ID), v.jobProgress(j.job), html.E("dl.facts", fact("Kind", j.Kind), fact("Namespace", j.Namespace),
-			fact("Created (UTC)", minute(j.Created)), fact("Finished (UTC)", minute(j.Finished))),
+			fact("Created (UTC)", minute(j.Made)), fact("Finished (UTC)", minute(j.Finished))),
 		html.E("div.actions", v.jobActions(j.job)),
 		html.If(len(found) > 0, html.E("section", html.T("h2", "What the check found"), html.E("ul", found))),
 		html.If(len(rows) > 0, html.E("section", html.T("h2", "What failed"),

@@ -14,8 +14,9 @@ import (
 type apiKey struct {
 	ID, Name, Prefix, Role string
 	Namespaces             []string
-	User                   string `json:"user_id"`
-	Created, Expires       time.Time
+	User                   string    `json:"user_id"`
+	Created                time.Time `json:"created_at"`
+	Expires                time.Time
 	Revoked                time.Time
 	LastUsed               time.Time `json:"last_used"`
 	Key                    string    // only of a new one

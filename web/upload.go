@@ -45,10 +45,11 @@ type job struct {
 	Items                                             int
 	Counts                                            struct{ Created, Replaced, Unchanged, Deleted, Failed, Skipped int }
 	Chunks                                            int
-	TotalBytes                                        int     `json:"total_bytes"`
-	WrittenBytes                                      int     `json:"written_bytes"`
-	ETA                                               float64 `json:"eta_seconds"`
-	Created, Started, Finished                        time.Time
+	TotalBytes                                        int       `json:"total_bytes"`
+	WrittenBytes                                      int       `json:"written_bytes"`
+	ETA                                               float64   `json:"eta_seconds"`
+	Made                                              time.Time `json:"created_at"`
+	Finished                                          time.Time
 }
 
 func (j job) ended() bool { return j.State == "done" || j.State == "failed" || j.State == "cancelled" }

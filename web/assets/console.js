@@ -92,7 +92,7 @@
         return;
       }
       htmx.swap(form.querySelector(".uploads"), request.responseText, { swapStyle: "afterbegin" });
-      htmx.trigger(document.body, "uploaded");
+      if (!request.responseText.includes("data-events=")) htmx.trigger(document.body, "uploaded"); // the job has ended
     };
     request.send(data);
   };

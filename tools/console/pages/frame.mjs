@@ -7,6 +7,9 @@ export async function firstPage(t) {
   const page = await t.open(s, "/");
   assert.equal(new URL(page.url()).pathname, "/console/playground");
   await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
+  await accessible(page);
+  await fits(page);
+  await page.goto(s.url + "/console/health"); // no field of this page takes the focus
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
   await page.keyboard.press("Enter");
