@@ -208,7 +208,7 @@ func (d walkedDocument) faultsOfSpelling() (faults []string) {
 		if number := strings.Contains(fmt.Sprint(s.Type), "integer"); number && (unix.MatchString(s.Description) || strings.HasSuffix(field, "timestamp")) {
 			faults = append(faults, at+" is a time in numbers; use RFC 3339")
 		}
-		for _, word := range strings.Split(field, "_") {
+		for word := range strings.SplitSeq(field, "_") {
 			if word == "seq" {
 				faults = append(faults, at+" is written sequence")
 			}

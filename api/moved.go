@@ -73,7 +73,8 @@ func checkMoved(next echo.HandlerFunc) echo.HandlerFunc {
 // synonyms maps names that other APIs have for fields and parameters to ours, in order of precedence.
 var synonyms = map[string][]string{
 	"after_seq": {"after_sequence"}, "through_seq": {"through_sequence"},
-	"q": {"query", "contains"}, "question": {"query"}, "text": {"content", "query"}, "content": {"text", "messages"}, "role": {"messages"}, "message": {"messages"},
+	"q": {"query", "contains"}, "question": {"query"}, "text": {"content", "query"}, "content": {"text", "messages"},
+	"role": {"messages"}, "message": {"messages"},
 	"input": {"text", "content", "query"}, "page": {"cursor"}, "offset": {"cursor"}, "after": {"cursor"},
 	"page_token": {"cursor"}, "next_cursor": {"cursor"}, "page_size": {"limit"}, "per_page": {"limit"},
 	"limit": {"max_results"}, "top_k": {"max_results", "limit"}, "k": {"max_results", "limit"},

@@ -108,10 +108,7 @@ func showTeam(v *visit) (html.Part, error) {
 		}
 		rows = append(rows, m.row())
 	}
-	pack, err := v.pack(cluster, list.Messages)
-	if err != nil {
-		return nil, err
-	}
+	pack := v.pack(cluster, list.Messages)
 	return html.List{
 		heading(cluster, html.E("a.button", html.A("href", v.link(teamsPath)), html.Text("All teams"))),
 		html.If(state.Text != "", html.E("section", html.E("h2", html.Text("State")), html.E("pre.result", html.Text(state.Text)))),
@@ -178,7 +175,7 @@ type packOf struct {
 }
 
 // pack asks for an agent and a strategy, and shows the pack that the agent would get now.
-func (v *visit) pack(cluster string, messages []ledgerMessage) (html.Part, error) {
+func (v *visit) pack(cluster string, messages []ledgerMessage) html.Part {
 	q := v.r.URL.Query()
 	strategy := cmp.Or(q.Get("strategy"), usualStrategy(messages))
 	hidden := memoryScope{}.hidden
@@ -195,23 +192,23 @@ func (v *visit) pack(cluster string, messages []ledgerMessage) (html.Part, error
 			html.A("rows", "8"), html.A("maxlength", "8000"), html.A("spellcheck", "false"), html.Text(strategy))),
 		html.E("div.actions", html.E("button.main", html.Text("Show the pack"))))
 	if q.Get("strategy") == "" {
-		return form, nil
+		return form
 	}
 	request := map[string]any{
 		"cluster": cluster, "explain": true, "strategy": json.RawMessage(strategy),
 		"agent": map[string]any{"id": q.Get("agent"), "role": q.Get("role")},
 	}
 	if !json.Valid([]byte(strategy)) {
-		return html.List{form, v.problem(ragctx.Invalid("strategy", "is not JSON; use an object with sources and maxTokens"))}, nil
+		return html.List{form, v.problem(ragctx.Invalid("strategy", "is not JSON; use an object with sources and maxTokens"))}
 	}
 	if t := q.Get("trigger"); t != "" {
 		request["trigger"] = map[string]any{"sequence": t}
 	}
 	p, err := send[packOf](v, http.MethodPost, "/v1/packs", v.query(), request)
 	if err != nil {
-		return html.List{form, v.problem(err)}, nil
+		return html.List{form, v.problem(err)}
 	}
-	return html.List{form, p.shown()}, nil
+	return html.List{form, p.shown()}
 }
 
 // usualStrategy is a strategy with the topics that the cluster has: the newest messages of each.
