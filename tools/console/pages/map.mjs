@@ -99,7 +99,7 @@ export async function keys(t) {
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("API key").fill(key);
   await page.keyboard.press("Enter");
-  await page.waitForURL(/playground/);
+  await page.getByRole("heading", { level: 1, name: "Playground" }).waitFor();
   for (const path of ["map", "map/points", "map/drawn", "map/chunk?i=0"]) {
     assert.equal((await page.goto(`${s.url}/console/${path}${path.includes("?") ? "&" : "?"}namespace=default`)).status(), 403, path);
   }
