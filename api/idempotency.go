@@ -39,15 +39,11 @@ const (
 var replayedHeaders = [...]string{echo.HeaderContentType, echo.HeaderLocation, tagHeader}
 
 // isWrite reports whether repeating an operation would change data again; such operations accept
-// keys. Assembling a session's call may compact it, but a repetition finds that done; storing every
-// prompt would take more room than the conversation.
+// keys. The exceptions change data, but a repetition finds it done, or its answer must not be stored: whole
+// prompts take more room than the conversation, and a new API key is secret.
 func isWrite(op *huma.Operation) bool {
-	others := [...]string{
-		"context", "search", "search-memories", "embeddings", "import-memories", "extract-memories", "import-messages",
-		"pack", "assemble", "assemble-session", "explain", "compile-session", "compile", "compact",
-		"mem0-list-v2", "mem0-list-v3", "mem0-search", "mem0-search-v2", "mem0-search-v3", "create-key",
-	}
-	return op.Method != http.MethodGet && !slices.Contains(others[:], op.OperationID)
+	others := [...]string{"import-memories", "import-messages", "assemble-session", "create-key"}
+	return op.Method != http.MethodGet && roleOf(op.OperationID) > access.Read && !slices.Contains(others[:], op.OperationID)
 }
 
 // describeKey adds the header to an operation's description.

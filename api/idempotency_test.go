@@ -1,9 +1,11 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -68,6 +70,43 @@ func TestIdempotency(t *testing.T) {
 	for _, q := range []string{"one", "two"} {
 		if a := f.call(t, "POST", "/v1/search", `{"query":"`+q+`"}`, k); a.status != 200 || a.header.Get(replayedHeader) != "" {
 			t.Errorf("search: %d", a.status)
+		}
+	}
+}
+
+// TestReadersStoreNothing: no operation for the role read takes a key, as its stored answer would take room and
+// hide what changed since.
+func TestReadersStoreNothing(t *testing.T) {
+	f := startPaused(t, Options{})
+	var doc struct {
+		Paths map[string]map[string]struct {
+			ID         string                  `json:"operationId"`
+			Role       string                  `json:"x-required-role"`
+			Parameters []struct{ Name string } `json:"parameters"`
+		}
+	}
+	if err := json.Unmarshal([]byte(f.call(t, "GET", "/openapi.json", "").body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	readers := 0
+	for path, of := range doc.Paths {
+		for method, op := range of {
+			takes := slices.ContainsFunc(op.Parameters, func(p struct{ Name string }) bool { return p.Name == keyHeader })
+			if reads := op.Role == "read" || op.Role == "none"; reads {
+				readers++
+				if takes || isWrite(&huma.Operation{Method: strings.ToUpper(method), Path: path, OperationID: op.ID}) {
+					t.Errorf("%s takes a key", op.ID)
+				}
+			}
+		}
+	}
+	if readers < 50 {
+		t.Errorf("only %d operations read", readers)
+	}
+	for _, text := range []string{"one", "two"} {
+		a := f.call(t, "POST", "/v2/rerank", `{"query":"q","documents":["`+text+`"]}`, "Idempotency-Key: k")
+		if a.status != 200 || a.header.Get(replayedHeader) != "" {
+			t.Errorf("rerank: %d %s", a.status, a.body)
 		}
 	}
 }
