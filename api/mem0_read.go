@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/compat"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/redact"
 	"github.com/ragctx/ragctx/internal/store"
@@ -323,13 +324,6 @@ type mem0Hit struct {
 	memory ragctx.Memory
 }
 
-// score returns the score of a hit, 0 to 1. Clients compare it with thresholds for cosines, which the
-// relevance of a short text hardly reaches. So the score is the probability that the relevance or the
-// cosine, taken as independent probabilities, is right.
-func (h mem0Hit) score() float64 {
-	return 1 - (1-ragctx.Clamp01(h.Relevance))*(1-ragctx.Clamp01(h.Signals["vector"]))
-}
-
 // mem0Find searches all scopes and returns the best results, by [mem0Distill].
 func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]mem0Memory, error) {
 	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
@@ -340,7 +334,7 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 	out := []mem0Memory{}
 	score := 1.0
 	for _, h := range mem0Distill(hits) {
-		if score = min(score, h.score()); score < r.Threshold || len(out) == limit {
+		if score = min(score, compat.Score(h.ContextItem)); score < r.Threshold || len(out) == limit {
 			break
 		}
 		shape := toMem0(h.memory)
@@ -411,10 +405,10 @@ func mem0Distill(hits []mem0Hit) []mem0Hit {
 	best := make(map[string]float64) // score of a turn's best fact
 	for _, h := range hits {
 		for _, from := range h.memory.Sources {
-			best[from.Turn] = max(best[from.Turn], h.score())
+			best[from.Turn] = max(best[from.Turn], compat.Score(h.ContextItem))
 		}
 	}
-	return slices.DeleteFunc(hits, func(h mem0Hit) bool { return best[h.ID] > 0 && best[h.ID] >= mem0Standing*h.score() })
+	return slices.DeleteFunc(hits, func(h mem0Hit) bool { return best[h.ID] > 0 && best[h.ID] >= mem0Standing*compat.Score(h.ContextItem) })
 }
 
 // mem0Outdated reports whether a memory is a turn of whose facts one was replaced, changed or deleted. What

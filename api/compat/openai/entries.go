@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api/compat"
@@ -105,18 +106,56 @@ func (s *service) entryRoutes() []compat.Route {
 	}
 }
 
+// attachAll adds files to a vector store. A file that is named several times is added once, as named last.
+func (s *service) attachAll(ctx context.Context, namespace, storeID string, files []newStoreFile) error {
+	last := make(map[string]int, len(files))
+	for i, f := range files {
+		last[f.FileID] = i
+	}
+	for i, f := range files {
+		if last[f.FileID] != i {
+			continue
+		}
+		if _, err := s.attach(ctx, namespace, storeID, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRoom refuses files that a vector store has no room for.
+func (s *service) checkRoom(ctx context.Context, namespace, storeID, field string, ids ...string) error {
+	total := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		total[id] = true
+	}
+	added := len(total)
+	err := s.each(ctx, namespace, entriesPrefix+storeID+"/", func(docs []store.Document) error {
+		for _, d := range docs {
+			total[lastPart(d)] = true
+		}
+		return nil
+	})
+	if err == nil && len(total) > s.most {
+		return ragctx.TooLarge(field, "has %d files, with which the vector store would have %d; the limit is %d: remove files, "+
+			"or use another vector store", added, len(total), s.most)
+	}
+	return err
+}
+
 // attach adds a file to a vector store.
-func (s *service) attach(
-	ctx context.Context, namespace, storeID string, f uploaded, a attributes, c *chunking,
-) (store.Document, error) {
-	id, r := lastPart(f.Document), record(f.Document)
-	cut := map[string]any{"filename": text(r, "filename")}
-	if c != nil && c.Static != nil {
+func (s *service) attach(ctx context.Context, namespace, storeID string, f newStoreFile) (store.Document, error) {
+	d, content, err := s.get(ctx, namespace, filesPrefix, f.FileID)
+	if err != nil {
+		return store.Document{}, err
+	}
+	cut := map[string]any{"filename": text(record(d), "filename")}
+	if c := f.ChunkingStrategy; c != nil && c.Static != nil {
 		cut["max_chunk_size_tokens"] = c.Static.MaxChunkSizeTokens
 	}
 	return s.put(ctx, namespace, ragctx.Document{
-		ExternalID: under(entriesPrefix, storeID, id), Title: f.Title, Source: source(storeID, id), MIME: f.MIME, Text: f.text,
-		Tags: []string{storeID}, Metadata: with(a, cut), Chunk: c.sizes(),
+		ExternalID: under(entriesPrefix, storeID, f.FileID), Title: d.Title, Source: source(storeID, f.FileID), MIME: d.MIME,
+		Text: content, Tags: []string{storeID}, Metadata: with(f.Attributes, cut), Chunk: f.ChunkingStrategy.sizes(),
 	})
 }
 
@@ -142,11 +181,10 @@ func (s *service) addFile(ctx context.Context, in *newStoreFileInput) (*storeFil
 	if _, _, err := s.get(ctx, in.Namespace, storesPrefix, in.StoreID); err != nil {
 		return nil, err
 	}
-	f, text, err := s.get(ctx, in.Namespace, filesPrefix, in.Body.FileID)
-	if err != nil {
+	if err := s.checkRoom(ctx, in.Namespace, in.StoreID, "file_id", in.Body.FileID); err != nil {
 		return nil, err
 	}
-	d, err := s.attach(ctx, in.Namespace, in.StoreID, uploaded{f, text}, in.Body.Attributes, in.Body.ChunkingStrategy)
+	d, err := s.attach(ctx, in.Namespace, in.StoreID, in.Body)
 	return &storeFileOutput{entryOf(in.StoreID, d)}, err
 }
 
@@ -279,19 +317,19 @@ func (s *service) createBatch(ctx context.Context, in *newBatchInput) (*batchOut
 	if _, _, err := s.get(ctx, in.Namespace, storesPrefix, in.StoreID); err != nil {
 		return nil, err
 	}
-	files, err := s.filesOf(ctx, in.Namespace, field, ids)
-	if err != nil {
+	if err := s.checkFiles(ctx, in.Namespace, field, ids); err != nil {
 		return nil, err
 	}
-	for i, f := range files {
-		if _, err := s.attach(ctx, in.Namespace, in.StoreID, f, r.Files[i].Attributes, r.Files[i].ChunkingStrategy); err != nil {
-			return nil, err
-		}
+	if err := s.checkRoom(ctx, in.Namespace, in.StoreID, field, ids...); err != nil {
+		return nil, err
+	}
+	if err := s.attachAll(ctx, in.Namespace, in.StoreID, r.Files); err != nil {
+		return nil, err
 	}
 	id := s.newID("vsfb_")
 	d, err := s.put(ctx, in.Namespace, ragctx.Document{
 		ExternalID: under(batchesPrefix, in.StoreID, id), Title: id, Source: "openai:" + id, Text: id, MIME: "text/plain",
-		Metadata: with(nil, map[string]any{"files": ids}),
+		Metadata: with(nil, map[string]any{"files": slices.Compact(slices.Sorted(slices.Values(ids)))}),
 	})
 	return &batchOutput{batchOf(in.StoreID, d)}, err
 }

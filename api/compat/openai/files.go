@@ -200,7 +200,7 @@ func (s *service) listFiles(ctx context.Context, in *fileListInput) (*filesOutpu
 }
 
 func (s *service) getFile(ctx context.Context, in *fileInput) (*fileOutput, error) {
-	d, _, err := s.get(ctx, in.Namespace, filesPrefix, in.FileID)
+	d, err := s.find(ctx, in.Namespace, filesPrefix, in.FileID)
 	return &fileOutput{fileOf(d)}, err
 }
 
@@ -210,22 +210,26 @@ func (s *service) fileContent(ctx context.Context, in *fileInput) (*textOutput, 
 }
 
 func (s *service) deleteFile(ctx context.Context, in *fileInput) (*deletedOutput, error) {
-	d, _, err := s.get(ctx, in.Namespace, filesPrefix, in.FileID)
+	d, err := s.find(ctx, in.Namespace, filesPrefix, in.FileID)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := s.all(ctx, in.Namespace, entriesPrefix)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range append(entries, d) { // the file last, so that a failed request can be repeated
-		if lastPart(e) == in.FileID {
+	err = s.each(ctx, in.Namespace, entriesPrefix, func(entries []store.Document) error {
+		for _, e := range entries {
+			if lastPart(e) != in.FileID {
+				continue
+			}
 			if err := s.remove(ctx, in.Namespace, e); err != nil {
-				return nil, err
+				return err
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return &deletedOutput{deleted{in.FileID, "file", true}}, nil
+	// The file is last, so that a failed request can be repeated.
+	return &deletedOutput{deleted{in.FileID, "file", true}}, s.remove(ctx, in.Namespace, d)
 }
 
 // remove deletes a document. One that is deleted concurrently is no error.

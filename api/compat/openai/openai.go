@@ -33,17 +33,20 @@ const (
 	recordKey     = "openai"
 )
 
-// maxListed is how many files or vector stores a list reaches.
+// maxListed is how many files or vector stores a list reaches, and how many files a vector store holds.
 const maxListed = 10_000
 
 // Group is the tag of the operations.
 const Group = "compatibility"
 
-type service struct{ engine *engine.Engine }
+type service struct {
+	engine *engine.Engine
+	most   int // maxListed
+}
 
 // Routes returns the routes.
 func Routes(e *engine.Engine) []compat.Route {
-	s := &service{e}
+	s := &service{e, maxListed}
 	return slices.Concat(s.models(), s.fileRoutes(), s.storeRoutes(), s.entryRoutes(), s.batchRoutes())
 }
 
@@ -141,18 +144,42 @@ func created(id string) int64 {
 
 var validID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
-// get returns a document by a prefix and the parts of its id.
-func (s *service) get(ctx context.Context, namespace, prefix string, ids ...string) (store.Document, string, error) {
+// checkIDs refuses the parts of an id that no document has.
+func checkIDs(prefix string, ids []string) error {
 	for _, id := range ids {
 		if !validID.MatchString(id) {
-			return store.Document{}, "", notFound(prefix, id)
+			return notFound(prefix, id)
 		}
+	}
+	return nil
+}
+
+// get returns a document and its text by a prefix and the parts of its id.
+func (s *service) get(ctx context.Context, namespace, prefix string, ids ...string) (store.Document, string, error) {
+	if err := checkIDs(prefix, ids); err != nil {
+		return store.Document{}, "", err
 	}
 	d, text, err := s.engine.Documents().Get(ctx, namespace, prefix+strings.Join(ids, "/"), 0)
 	if isNotFound(err) {
 		return d, "", notFound(prefix, ids[len(ids)-1])
 	}
 	return d, text, err
+}
+
+// find is get without the text.
+func (s *service) find(ctx context.Context, namespace, prefix string, ids ...string) (store.Document, error) {
+	if err := checkIDs(prefix, ids); err != nil {
+		return store.Document{}, err
+	}
+	id := prefix + strings.Join(ids, "/")
+	docs, err := s.engine.Documents().List(ctx, namespace, store.ListOptions{Prefix: id, Limit: 1}) // the shortest id is first
+	if err == nil && (len(docs) == 0 || docs[0].ID != id) {
+		return store.Document{}, notFound(prefix, ids[len(ids)-1])
+	}
+	if err != nil {
+		return store.Document{}, err
+	}
+	return docs[0], nil
 }
 
 func notFound(prefix, id string) error {
@@ -162,23 +189,31 @@ func notFound(prefix, id string) error {
 	return fmt.Errorf("there is no %s %q: %w", kind, ragctx.Clip(id), ragctx.ErrNotFound)
 }
 
-// all returns the documents under a prefix, oldest first.
-func (s *service) all(ctx context.Context, namespace, prefix string) ([]store.Document, error) {
-	var all []store.Document
+// each visits the documents under a prefix, oldest first, a page at a time. visit may delete them.
+func (s *service) each(ctx context.Context, namespace, prefix string, visit func([]store.Document) error) error {
 	o := store.ListOptions{Prefix: prefix, Limit: engine.MaxPage}
 	for {
 		docs, err := s.engine.Documents().List(ctx, namespace, o)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if all = append(all, docs...); len(docs) < o.Limit {
-			return all, nil
-		}
-		if len(all) >= maxListed {
-			return nil, ragctx.TooLarge("limit", "is exceeded: there are more than %d objects; use /v1/documents", maxListed)
+		if err := visit(docs); err != nil || len(docs) < o.Limit {
+			return err
 		}
 		o.After = docs[len(docs)-1].ID
 	}
+}
+
+// all returns the documents under a prefix, oldest first.
+func (s *service) all(ctx context.Context, namespace, prefix string) ([]store.Document, error) {
+	var all []store.Document
+	err := s.each(ctx, namespace, prefix, func(docs []store.Document) error {
+		if all = append(all, docs...); len(all) > s.most {
+			return ragctx.TooLarge("limit", "is exceeded: there are more than %d objects; use /v1/documents", s.most)
+		}
+		return nil
+	})
+	return all, err
 }
 
 // lastPart returns the object's id in the id of its document.

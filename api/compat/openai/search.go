@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/api/compat"
 )
 
 // Limits of searches.
@@ -49,11 +48,14 @@ type searchRequest struct {
 	Query          question       `json:"query" doc:"the question, or several wordings of it"`
 	Filters        map[string]any `json:"filters,omitempty" doc:"comparison of an attribute, or of filters (and, or)"`
 	MaxNumResults  int            `json:"max_num_results,omitempty" minimum:"1" maximum:"50" default:"10" doc:"maximum number of results"`
-	RankingOptions *struct {
-		Ranker         string  `json:"ranker,omitempty" enum:"none,auto,default-2024-11-15,default_2024_08_21" doc:"none: no reranker"`
-		ScoreThreshold float64 `json:"score_threshold,omitempty" minimum:"0" maximum:"1" doc:"minimum score"`
-	} `json:"ranking_options,omitempty" doc:"how to rank"`
-	RewriteQuery bool `json:"rewrite_query,omitempty" doc:"has no effect: every question is expanded"`
+	RankingOptions *ranking       `json:"ranking_options,omitempty" doc:"how to rank"`
+	RewriteQuery   bool           `json:"rewrite_query,omitempty" doc:"has no effect: every question is expanded"`
+}
+
+// ranking are the options of a search.
+type ranking struct {
+	Ranker         string  `json:"ranker,omitempty" enum:"none,auto,default-2024-11-15,default_2024_08_21" doc:"none: no reranker"`
+	ScoreThreshold float64 `json:"score_threshold,omitempty" minimum:"0" maximum:"1" doc:"minimum score"`
 }
 
 // found is a page of results.
@@ -69,7 +71,7 @@ type found struct {
 type result struct {
 	FileID     string         `json:"file_id" doc:"id of the file"`
 	Filename   string         `json:"filename" doc:"name of the file"`
-	Score      float64        `json:"score" doc:"probability that the passage answers, 0 to 1"`
+	Score      float64        `json:"score" doc:"probability that the relevance or the cosine is right, 0 to 1"`
 	Attributes map[string]any `json:"attributes" doc:"custom values of the file"`
 	Content    []content      `json:"content" nullable:"false" doc:"the passage"`
 }
@@ -90,39 +92,47 @@ func (s *service) search(ctx context.Context, in *searchInput) (*searchOutput, e
 	if _, _, err := s.get(ctx, in.Namespace, storesPrefix, in.StoreID); err != nil {
 		return nil, err
 	}
-	docs, err := s.all(ctx, in.Namespace, entriesPrefix+in.StoreID+"/")
-	if err != nil {
-		return nil, err
-	}
-	files := make(map[string]store.Document, len(docs))
-	for _, d := range docs {
-		files[d.Source] = d
-	}
 	q := ragctx.NewQuery(r.Query[0]).WithTypes(ragctx.TypeResource)
 	q.Queries, q.Namespace, q.MaxResults = r.Query[1:], in.Namespace, cmp.Or(r.MaxNumResults, 10)
-	q.Filter.Tags, q.MinRelevance = []string{in.StoreID}, new(float64)
+	q.Filter.Tags, q.MinRelevance, q.Explain = []string{in.StoreID}, new(float64), true
+	threshold := 0.0
 	if o := r.RankingOptions; o != nil {
-		if q.MinRelevance = &o.ScoreThreshold; o.Ranker == "none" {
+		if threshold = o.ScoreThreshold; o.Ranker == "none" {
 			q = q.WithParam("rerank", false)
 		}
 	}
-	items, err := s.among(ctx, q, files, r.Filters)
+	items, err := s.among(ctx, q, in.StoreID, r.Filters)
+	if err != nil {
+		return nil, err
+	}
+	score := 1.0
 	for _, it := range items {
-		d, known := files[it.Source]
-		if !known {
-			continue // added since
+		if score = min(score, compat.Score(it)); score < threshold {
+			break
+		}
+		file, ours := strings.CutPrefix(it.Source, source(in.StoreID, ""))
+		if !ours {
+			continue // a document of another route that has the tag
+		}
+		d, err := s.find(ctx, in.Namespace, entriesPrefix, in.StoreID, file)
+		if isNotFound(err) {
+			continue // removed since
+		}
+		if err != nil {
+			return nil, err
 		}
 		out.Data = append(out.Data, result{
-			FileID: lastPart(d), Filename: text(record(d), "filename"), Score: it.Relevance, Attributes: attributesOf(d),
+			FileID: file, Filename: text(record(d), "filename"), Score: ragctx.Rounded(score), Attributes: attributesOf(d),
 			Content: []content{{"text", it.Content}},
 		})
 	}
-	return &searchOutput{out}, err
+	return &searchOutput{out}, nil
 }
 
-// among searches the files that a filter matches. The filter is part of the search, as their sources.
+// among searches the files of a vector store that a filter matches. The filter is part of the search, as their
+// sources.
 func (s *service) among(
-	ctx context.Context, q ragctx.ContextQuery, files map[string]store.Document, filters map[string]any,
+	ctx context.Context, q ragctx.ContextQuery, storeID string, filters map[string]any,
 ) ([]ragctx.ContextItem, error) {
 	if len(filters) == 0 {
 		res, err := s.engine.Search(ctx, q)
@@ -133,10 +143,14 @@ func (s *service) among(
 	if err != nil {
 		return nil, err
 	}
+	files, err := s.all(ctx, q.Namespace, entriesPrefix+storeID+"/")
+	if err != nil {
+		return nil, err
+	}
 	var sources []string
-	for _, source := range slices.Sorted(maps.Keys(files)) {
-		if matches(attributesOf(files[source])) {
-			sources = append(sources, source)
+	for _, d := range files {
+		if matches(attributesOf(d)) {
+			sources = append(sources, d.Source)
 		}
 	}
 	var items []ragctx.ContextItem

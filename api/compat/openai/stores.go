@@ -166,22 +166,22 @@ func (s *service) save(ctx context.Context, namespace, id, name, description str
 
 func (s *service) storeOf(ctx context.Context, namespace string, d store.Document) (vectorStore, error) {
 	id, r := lastPart(d), record(d)
-	files, err := s.all(ctx, namespace, entriesPrefix+id+"/")
-	if err != nil {
-		return vectorStore{}, err
-	}
 	v := vectorStore{
 		ID: id, Object: "vector_store", CreatedAt: created(id), Name: text(r, "name"), Description: text(r, "description"),
-		FileCounts: fileCounts{Completed: len(files), Total: len(files)}, Status: "completed", LastActiveAt: created(id),
-		Metadata: map[string]any{},
+		Status: "completed", LastActiveAt: created(id), Metadata: map[string]any{},
 	}
 	if m, ok := r["metadata"].(map[string]any); ok {
 		v.Metadata = m
 	}
-	for _, f := range files {
-		v.UsageBytes += int64(f.Bytes)
-	}
-	return v, nil
+	err := s.each(ctx, namespace, entriesPrefix+id+"/", func(files []store.Document) error {
+		v.FileCounts.Completed += len(files)
+		for _, f := range files {
+			v.UsageBytes += int64(f.Bytes)
+		}
+		return nil
+	})
+	v.FileCounts.Total = v.FileCounts.Completed
+	return v, err
 }
 
 func (s *service) createStore(ctx context.Context, in *newStoreInput) (*storeOutput, error) {
@@ -189,8 +189,7 @@ func (s *service) createStore(ctx context.Context, in *newStoreInput) (*storeOut
 	if err := r.Metadata.validate("metadata", true); err != nil {
 		return nil, err
 	}
-	files, err := s.filesOf(ctx, in.Namespace, "file_ids", r.FileIDs)
-	if err != nil {
+	if err := s.checkFiles(ctx, in.Namespace, "file_ids", r.FileIDs); err != nil { // at most maxBatch: a new store has room
 		return nil, err
 	}
 	id := s.newID("vs_")
@@ -198,37 +197,30 @@ func (s *service) createStore(ctx context.Context, in *newStoreInput) (*storeOut
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		if _, err := s.attach(ctx, in.Namespace, id, f, nil, r.ChunkingStrategy); err != nil {
-			return nil, err
-		}
+	files := make([]newStoreFile, len(r.FileIDs))
+	for i, file := range r.FileIDs {
+		files[i] = newStoreFile{FileID: file, ChunkingStrategy: r.ChunkingStrategy}
+	}
+	if err := s.attachAll(ctx, in.Namespace, id, files); err != nil {
+		return nil, err
 	}
 	v, err := s.storeOf(ctx, in.Namespace, d)
 	return &storeOutput{v}, err
 }
 
-// uploaded is a file and its text.
-type uploaded struct {
-	store.Document
-
-	text string
-}
-
-// filesOf returns the files with some ids.
-func (s *service) filesOf(ctx context.Context, namespace, field string, ids []string) ([]uploaded, error) {
-	out := make([]uploaded, len(ids))
+// checkFiles refuses ids of files that do not exist. It reads no texts, as together they may be large.
+func (s *service) checkFiles(ctx context.Context, namespace, field string, ids []string) error {
 	for i, id := range ids {
-		d, content, err := s.get(ctx, namespace, filesPrefix, id)
+		_, err := s.find(ctx, namespace, filesPrefix, id)
 		if isNotFound(err) {
-			return nil, ragctx.Invalid(fmt.Sprintf("%s[%d]", field, i), "names the file %q, which does not exist; upload it to /v1/files",
+			return ragctx.Invalid(fmt.Sprintf("%s[%d]", field, i), "names the file %q, which does not exist; upload it to /v1/files",
 				ragctx.Clip(id))
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out[i] = uploaded{d, content}
 	}
-	return out, nil
+	return nil
 }
 
 func (s *service) listStores(ctx context.Context, in *storeListInput) (*storesOutput, error) {
@@ -289,14 +281,16 @@ func (s *service) deleteStore(ctx context.Context, in *StoreKey) (*deletedOutput
 		return nil, err
 	}
 	for _, prefix := range [...]string{entriesPrefix, batchesPrefix} {
-		docs, err := s.all(ctx, in.Namespace, prefix+in.StoreID+"/")
+		err := s.each(ctx, in.Namespace, prefix+in.StoreID+"/", func(docs []store.Document) error {
+			for _, e := range docs {
+				if err := s.remove(ctx, in.Namespace, e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
-		}
-		for _, e := range docs {
-			if err := s.remove(ctx, in.Namespace, e); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return &deletedOutput{deleted{in.StoreID, "vector_store.deleted", true}}, s.remove(ctx, in.Namespace, d)
