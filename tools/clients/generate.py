@@ -101,7 +101,7 @@ def synchronous(text: str) -> str:
         (r"__a(enter|exit|iter|next)__", r"__\1__"),
         (r"\banext\(", "next("),
         (r"StopAsyncIteration", "StopIteration"),
-        (r"\ba(close|read)\b", r"\1"),
+        (r"\ba(close|read|send)\b", r"\1"),
         (r"\baiter_", "iter_"),
         (r"to_thread\.run_sync\(([\w.]+)\)", r"\1()"),
         (r"^from anyio import sleep, to_thread\n", ""),

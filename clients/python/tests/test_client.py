@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +233,57 @@ def test_deadline(torn: tuple[Ragctx, list[str]]) -> None:
     assert time.monotonic() - began < 2
 
 
+@contextlib.contextmanager
+def answering(script: Callable[[socket.socket], None]) -> Iterator[tuple[str, list[int]]]:
+    """A server that answers each request by a script; the list has an entry for each connection."""
+    seen: list[int] = []
+
+    def answer(client: socket.socket) -> None:
+        with client, contextlib.suppress(OSError):
+            client.recv(65536)
+            script(client)
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = listener.accept()
+                seen.append(1)
+                threading.Thread(target=answer, args=(client,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", seen
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def drip(client: socket.socket) -> None:
+    """Send a body whose parts each come soon, and that never ends."""
+    client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+    while True:
+        client.sendall(b" ")
+        time.sleep(0.1)
+
+
+def stall(client: socket.socket) -> None:
+    """Send the head of an answer late, and no body."""
+    time.sleep(0.6)
+    client.sendall(b"HTTP/1.1 500 Oh\r\nContent-Length: 1000000\r\n\r\n")
+    time.sleep(5)
+
+
+@pytest.mark.parametrize("script", [drip, stall])
+async def test_deadline_of_a_slow_body(script: Callable[[socket.socket], None]) -> None:
+    """The deadline holds for the whole answer, not for each read."""
+    with answering(script) as (url, _):
+        began = time.monotonic()
+        with pytest.raises(errors.DeadlineExceeded):
+            Ragctx(url, timeout=0.8, http=httpx.Client(trust_env=False)).status()
+        between = time.monotonic()
+        with pytest.raises(errors.DeadlineExceeded):
+            await AsyncRagctx(url, timeout=0.8, http=httpx.AsyncClient(trust_env=False)).status()
+        assert between - began < 1.3 and time.monotonic() - between < 1.3
+
+
 def test_stream_reconnects(torn: tuple[Ragctx, list[str]]) -> None:
     """A stream whose connection is cut again and again yields each event once."""
     client, plan = torn[0].with_options(namespace="cut"), torn[1]
@@ -284,6 +335,84 @@ def test_local_fails(tmp_path: Path) -> None:
         pass
 
 
+async def test_local_before_its_start(server: Ragctx, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client that was not opened uses no other server."""
+    monkeypatch.setenv("RAGCTX_SERVER", server.url)
+    with pytest.raises(errors.UsageError, match="open it with `with`"):
+        Ragctx.local().status()
+    with pytest.raises(errors.UsageError, match="open it with `async with`"):
+        await AsyncRagctx.local().status()
+    with Ragctx.local().with_options(retries=0) as derived, pytest.raises(errors.UsageError, match="open it with `with`"):
+        derived.status()
+
+
+async def test_derived_clients_own_nothing() -> None:
+    with Ragctx.local() as ragctx:
+        with ragctx.with_options(namespace="one") as derived:
+            assert derived.url == ragctx.url
+            derived.documents.put("a", text="b")
+        derived.close()
+        assert derived.documents.get("a") and ragctx.status()
+        async with AsyncRagctx(ragctx.url) as parent:
+            async with parent.with_options(namespace="one") as second:
+                assert await second.documents.get("a")
+            assert await parent.status()
+
+
+def test_local_removes_its_data_directory(tmp_path: Path) -> None:
+    """A temporary data directory is removed after the program was killed; a given one stays."""
+    given = tmp_path / "given"
+    for data, program in ((given, PROGRAM), (None, PROGRAM.replace("sys.argv[1]", ""))):
+        environment = {**os.environ, "TMPDIR": str(tmp_path)}
+        with subprocess.Popen([sys.executable, "-c", program, str(data)], stdout=subprocess.PIPE, text=True, env=environment) as running:
+            assert running.stdout is not None and running.stdout.readline()
+            made = list(tmp_path.glob("ragctx-*"))
+            assert len(made) == (data is None)
+            running.kill()
+        for _ in range(100):
+            if not list(tmp_path.glob("ragctx-*")):
+                break
+            time.sleep(0.1)
+        assert [entry.name for entry in tmp_path.iterdir()] == ["given"] and list(given.iterdir())
+
+
+def test_wrong_ids(ragctx: Ragctx) -> None:
+    """An id that would change the path is refused before anything is sent."""
+    for id in ("", ".", ".."):
+        with pytest.raises(errors.UsageError, match="would change the path; use an id"):
+            ragctx.documents.delete(id)
+        with pytest.raises(errors.UsageError):
+            ragctx.memories.history(id)
+    ragctx.documents.put("...", text="Dots.")
+    assert ragctx.documents.get("...")["text"] == "Dots."
+
+
+def test_wrong_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong url or key is refused at once, and no error shows a key."""
+    secret = "rgx_01234567_secret"
+    for key in (f"{secret}\nx", f"{secret} x", f"{secret}ä", f"{secret}\0"):
+        with pytest.raises(errors.UsageError, match="key has a character that is not visible ASCII; use") as refused:
+            Ragctx("http://127.0.0.1", key=key)
+        assert "secret" not in str(refused.value)
+    assert "secret" not in repr(Ragctx(key=secret)._options)
+    for url in ("127.0.0.1:7700", "localhost:7700", "ftp://x", "http://"):
+        with pytest.raises(errors.UsageError, match="url is .*; begin it with http://"):
+            Ragctx(url)
+    monkeypatch.setenv("RAGCTX_SERVER", "localhost:7700")
+    with pytest.raises(errors.UsageError, match="url is"):
+        AsyncRagctx()
+
+
+def test_wrong_headers_are_not_retried() -> None:
+    with answering(lambda client: client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")) as (url, _):
+        client = Ragctx(url, http=httpx.Client(trust_env=False))
+        began = time.monotonic()
+        with pytest.raises(errors.UsageError, match="Illegal header value") as refused:
+            client.request("GET", "/v1/status", headers={"Authorization": "Bearer rgx_secret\n"})
+        assert "secret" not in str(refused.value) and time.monotonic() - began < 0.25
+        assert not client.status()
+
+
 async def test_async(ragctx: Ragctx) -> None:
     async with AsyncRagctx(ragctx.url, namespace="async") as client:
         await client.documents.put("a", text="The harbour opens at six.")
@@ -314,7 +443,7 @@ def test_key() -> None:
         with Ragctx.local() as ragctx:
             with pytest.raises(errors.Unauthenticated):
                 ragctx.status()
-            with Ragctx(ragctx.url, key=key) as client:
+            with Ragctx(ragctx.url, key=f" {key}\n") as client:
                 assert client.status()
     finally:
         del os.environ["RAGCTX_FIRST_KEY"]

@@ -1,6 +1,6 @@
 import type * as t from "./schema.js";
 import type { LocalOptions, Server } from "./local.js";
-import { env, lines, path, send, Stream, type Options, type Parts } from "./wire.js";
+import { lines, path, send, settled, Stream, type Options, type Parts } from "./wire.js";
 
 /** The user that a call acts as. */
 export interface AsUser {
@@ -36,8 +36,10 @@ export class Ragctx {
   readonly namespaces = new Namespaces(this);
   private server: Server | undefined;
 
-  constructor(private readonly options: Options = {}) {
-    this.options = { ...options, key: options.key ?? env("RAGCTX_KEY") };
+  private readonly options: Options & { url: string };
+
+  constructor(options: Options = {}) {
+    this.options = settled(options);
   }
 
   /**
@@ -54,7 +56,7 @@ export class Ragctx {
 
   /** Address of the server. */
   get url(): string {
-    return this.options.url ?? env("RAGCTX_SERVER") ?? "http://127.0.0.1:7700";
+    return this.options.url;
   }
 
   /** Return a client with other options. */

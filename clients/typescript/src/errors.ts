@@ -8,6 +8,9 @@ export class RagctxError extends Error {
   }
 }
 
+/** The client was used wrongly: an option or an id. Nothing was sent. */
+export class UsageError extends RagctxError {}
+
 /** The server could not be reached, or the connection broke. */
 export class ConnectionFailed extends RagctxError {}
 

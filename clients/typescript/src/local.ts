@@ -1,7 +1,4 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { StartFailed } from "./errors.js";
@@ -25,33 +22,39 @@ export interface Server {
 }
 
 // The supervisor is a process between the program and the server. Its standard input closes when the program ends, however it
-// ends. Then it ends the server.
+// ends. Then it ends the server, and removes the data directory if it has made one.
 const supervisor = `
-import("node:child_process").then(({ spawn }) => import("node:process").then(({ default: process }) => {
-  const server = spawn(process.env.RAGCTX_SUPERVISED, JSON.parse(process.env.RAGCTX_ARGUMENTS), { stdio: ["ignore", "inherit", "inherit"] });
+const modules = ["child_process", "fs", "os", "path", "process"].map((name) => import("node:" + name));
+Promise.all(modules).then(([child, fs, os, path, { default: process }]) => {
+  const { binary, data, further } = JSON.parse(process.env.RAGCTX_SUPERVISED);
+  const made = data === undefined ? fs.mkdtempSync(path.join(os.tmpdir(), "ragctx-")) : undefined;
+  const given = ["serve", "--addr", "127.0.0.1:0", "--data", data ?? made, ...further];
+  const server = child.spawn(binary, given, { stdio: ["ignore", "inherit", "inherit"] });
   const end = () => server.kill();
+  const exit = (code) => {
+    if (made !== undefined) fs.rmSync(made, { recursive: true, force: true });
+    process.exit(code);
+  };
   process.stdin.on("end", end).on("error", end).resume();
-  server.on("error", (error) => { console.error(error.message); process.exit(1); });
-  server.on("exit", (code) => process.exit(code ?? 0));
-}));
+  server.on("error", (error) => { console.error(error.message); exit(1); });
+  server.on("exit", (code) => exit(code ?? 0));
+});
 `;
 
 /** Start a server on a free port and wait until it is ready. It ends with the program, even if the program is killed. */
 export async function start(options: LocalOptions): Promise<Server> {
   const binary = options.binary ?? env("RAGCTX_BINARY") ?? "ragctx";
-  const temporary = options.data === undefined ? await mkdtemp(join(tmpdir(), "ragctx-")) : undefined;
-  const given = ["serve", "--addr", "127.0.0.1:0", "--data", options.data ?? temporary ?? "", ...(options.arguments ?? [])];
+  const supervised = { binary, data: options.data, further: options.arguments ?? [] };
   const child = spawn(process.execPath, ["Deno" in globalThis ? "eval" : "-e", supervisor], {
     detached: true,
     windowsHide: true,
-    env: { ...process.env, RAGCTX_SUPERVISED: binary, RAGCTX_ARGUMENTS: JSON.stringify(given) },
+    env: { ...process.env, RAGCTX_SUPERVISED: JSON.stringify(supervised) },
   });
   const exited = new Promise<void>((done) => child.on("exit", () => done()));
   const stop = async () => {
     child.ref();
     child.stdin.end();
     await exited;
-    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
   };
   let said = "";
   child.stderr.on("data", (part) => (said = (said + String(part)).slice(-4096)));

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionFailed, DeadlineExceeded, RagctxError, refusal } from "./errors.js";
+import { ApiError, ConnectionFailed, DeadlineExceeded, RagctxError, refusal, UsageError } from "./errors.js";
 
 /** Settings of a client. */
 export interface Options {
@@ -38,9 +38,22 @@ const passing = [408, 429, 502, 503, 504];
 /** Routes that work in no namespace. */
 const unscoped = /^(\/v1\/(compact|compile|doctor|embedder|embeddings|indexes|jobs\/.*|keys.*|namespaces.*|models.*|providers|reembed|rerank|snapshot|status)|(?!\/v1\/).*)$/;
 
+/** Return the options with their url and key, or throw a `UsageError` that does not show the key. */
+export function settled(options: Options): Options & { url: string } {
+  const url = (options.url || env("RAGCTX_SERVER") || "http://127.0.0.1:7700").trim();
+  if (!/^https?:\/\/[^/]/i.test(url))
+    throw new UsageError(`url is "${url}"; begin it with http:// or https://, such as http://127.0.0.1:7700`);
+  const key = (options.key || env("RAGCTX_KEY") || "").trim();
+  if (!/^[!-~]*$/.test(key))
+    throw new UsageError("key has a character that is not visible ASCII; use the key as the server printed it, rgx_…");
+  return { ...options, url: url.replace(/\/+$/, ""), key: key || undefined };
+}
+
 /** Send a request, again after a failure that may pass, and return the answer. A refusal throws an `ApiError`. */
-export async function send(options: Options, method: string, path: string, parts: Parts): Promise<Response> {
+export async function send(options: Options & { url: string }, method: string, path: string, parts: Parts): Promise<Response> {
   const { timeout = 60_000, retries = 3 } = options;
+  if (path.startsWith("/v1/") && path.replace(/\?.*/s, "").split("/").slice(1).some((part) => ["", ".", ".."].includes(part)))
+    throw new UsageError(`the id in ${path} would change the path; use an id that is not empty, "." or ".."`);
   const ends = Date.now() + timeout;
   const address = url(options, path, parts);
   const what = `${method} ${address.origin}${address.pathname}`;
@@ -82,8 +95,8 @@ async function once(options: Options, url: URL, init: RequestInit, left: number,
   }
 }
 
-function url(options: Options, path: string, { query, body }: Parts): URL {
-  const url = new URL((options.url ?? env("RAGCTX_SERVER") ?? "http://127.0.0.1:7700").replace(/\/+$/, "") + path);
+function url(options: Options & { url: string }, path: string, { query, body }: Parts): URL {
+  const url = new URL(options.url + path);
   const named = typeof body === "object" && body !== null && "namespace" in body;
   const namespace = options.namespace && !named && !unscoped.test(path) ? options.namespace : undefined;
   for (const [name, value] of Object.entries({ namespace, ...query })) {

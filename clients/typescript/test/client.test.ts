@@ -3,12 +3,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { ApiError, Conflict, ConnectionFailed, DeadlineExceeded, InvalidRequest, NotFound, Ragctx, StartFailed, Unauthenticated } from "ragctx";
+import { ApiError, Conflict, ConnectionFailed, DeadlineExceeded, InvalidRequest, NotFound, Ragctx } from "ragctx";
+import { StartFailed, Unauthenticated, UsageError } from "ragctx";
 
 let server: Ragctx;
 before(async () => (server = await Ragctx.local()));
@@ -204,6 +205,19 @@ for (const signal of ["SIGKILL", "SIGTERM"] as const)
     await again.close();
   });
 
+test("the temporary data directory of a killed program is removed", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "test-ragctx-"));
+  const env = { ...process.env, TMPDIR: folder };
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"], env });
+  await once(child.stdout, "data");
+  assert.equal((await readdir(folder)).length, 1);
+  child.kill("SIGKILL");
+  for (let n = 0; (await readdir(folder)).length > 0; n++) {
+    assert.ok(n < 100, "the data directory is still there");
+    await new Promise((done) => setTimeout(done, 100));
+  }
+});
+
 test("a program that does not close its server ends", async () => {
   const child = spawn(process.execPath, ["--input-type=module", "-e", program.replace(/setTimeout.*/, "")], { stdio: "inherit" });
   assert.deepEqual(await once(child, "exit"), [0, null]);
@@ -217,12 +231,33 @@ test("a server that cannot start", async () => {
   await assert.rejects(Ragctx.local({ data: file }), StartFailed);
 });
 
+test("a wrong url or key is refused, and no error shows a key", () => {
+  const secret = "rgx_01234567_secret";
+  for (const key of [`${secret}\nx`, `${secret} x`, `${secret}ä`, `${secret}\0`])
+    assert.throws(
+      () => new Ragctx({ key }),
+      (error) => error instanceof UsageError && /key has a character.*; use/.test(error.message) && !error.message.includes("secret"),
+    );
+  for (const url of ["127.0.0.1:7700", "localhost:7700", "ftp://x", "http://"])
+    assert.throws(() => new Ragctx({ url }), (error) => error instanceof UsageError && /url is .*; begin it with http/.test(error.message));
+});
+
+test("an id that would change the path is refused", async () => {
+  const ragctx = here("ids");
+  for (const id of ["", ".", ".."]) {
+    await assert.rejects(ragctx.documents.delete(id), UsageError);
+    await assert.rejects(ragctx.memories.history(id), /would change the path; use an id/);
+  }
+  await ragctx.documents.put("...", { text: "Dots." });
+  assert.equal((await ragctx.documents.get("...")).text, "Dots.");
+});
+
 test("a key", async () => {
   const key = `rgx_01234567_${"k".repeat(43)}`;
   process.env["RAGCTX_FIRST_KEY"] = key;
   const ragctx = await Ragctx.local();
   delete process.env["RAGCTX_FIRST_KEY"];
   await assert.rejects(ragctx.status(), Unauthenticated);
-  assert.ok((await ragctx.with({ key }).status()).embedder);
+  assert.ok((await ragctx.with({ key: ` ${key}\n` }).status()).embedder);
   await ragctx.close();
 });

@@ -16,8 +16,10 @@ from anyio import sleep, to_thread
 
 from . import types
 from ._local import Server
+from ._send import asend
 from ._typing import Self, Unpack
 from ._wire import Call, Event, EventDecoder, Options, lines, path, refusal
+from .errors import UsageError
 
 T = TypeVar("T")
 
@@ -48,6 +50,7 @@ class AsyncRagctx:
     ) -> None:
         self._options = Options.of(url, key, namespace, timeout, retries)
         self._http = http or httpx.AsyncClient()
+        self._derived = False
         self._server: Server | None = None
         self._bind()
 
@@ -77,7 +80,8 @@ class AsyncRagctx:
             binary      the program; default is RAGCTX_BINARY, or ragctx on the PATH
             arguments   further flags of `ragctx serve`
         """
-        client = cls(namespace=namespace, timeout=timeout, http=httpx.AsyncClient(trust_env=False))
+        client = cls("http://127.0.0.1", namespace=namespace, timeout=timeout, http=httpx.AsyncClient(trust_env=False))
+        client._options = client._options.but(url="")
         client._server = Server(data, binary, arguments)
         return client
 
@@ -89,7 +93,7 @@ class AsyncRagctx:
         retries: int | None = None,
         idempotency_key: str | None = None,
     ) -> Self:
-        """Return a client with other options, on the same connections.
+        """Return a client with other options, on the same connections. They, and a server of one's own, end with this client.
 
         An `idempotency_key` names one request: use it for one call, and for the same call again.
         """
@@ -97,16 +101,19 @@ class AsyncRagctx:
         client._options = self._options.but(
             namespace=namespace, timeout=timeout, retries=retries, idempotency_key=idempotency_key
         )
+        client._derived = True
         client._bind()
         return client
 
     @property
     def url(self) -> str:
         """Address of the server."""
+        if not self._options.url:
+            raise UsageError("the server of local() does not run; open it with `async with`, then call it or derive other clients")
         return self._options.url
 
     async def __aenter__(self) -> Self:
-        if self._server is not None:
+        if self._server is not None and not self._derived:
             url = await to_thread.run_sync(self._server.start)
             self._options = self._options.but(url=url)
         return self
@@ -116,6 +123,8 @@ class AsyncRagctx:
 
     async def aclose(self) -> None:
         """Close the connections, and end a server of one's own."""
+        if self._derived:
+            return
         await self._http.aclose()
         if self._server is not None:
             await to_thread.run_sync(self._server.stop)
@@ -135,13 +144,13 @@ class AsyncRagctx:
 
         `body` is sent as JSON and `content` as it is. The caller closes a streamed answer.
         """
-        call = Call(self._options, method, path, query or {}, body, content, headers or {})
+        call = Call(self._options.but(url=self.url), method, path, query or {}, body, content, headers or {})
         while True:
             try:
                 request = self._http.build_request(
                     call.method, call.url, content=call.content, headers=call.headers, timeout=call.timeout(stream)
                 )
-                response = await self._http.send(request, stream=stream)
+                response = await asend(self._http, request, call, stream)
                 if response.is_success:
                     return response
                 raise refusal(response.status_code, response.headers, await response.aread())

@@ -14,15 +14,21 @@ from collections.abc import Sequence
 from .errors import StartFailed
 
 # The supervisor is a process between the program and the server. Its standard input closes when the program ends, however it
-# ends. Then it ends the server.
+# ends. Then it ends the server, and removes the data directory if it has made one.
 SUPERVISOR = """
-import subprocess, sys, threading
-server = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
-def end():
-    sys.stdin.read()
-    server.terminate()
-threading.Thread(target=end, daemon=True).start()
-sys.exit(server.wait())
+import subprocess, sys, tempfile, threading
+def serve(data):
+    server = subprocess.Popen([sys.argv[1], "serve", *data, *sys.argv[3:]], stdin=subprocess.DEVNULL)
+    def end():
+        sys.stdin.read()
+        server.terminate()
+    threading.Thread(target=end, daemon=True).start()
+    return server.wait()
+if sys.argv[2] == "given":
+    sys.exit(serve([]))
+with tempfile.TemporaryDirectory(prefix="ragctx-", ignore_cleanup_errors=True) as data:
+    code = serve(["--data", data])
+sys.exit(code)
 """
 
 
@@ -33,7 +39,6 @@ class Server:
         self._data = os.fspath(data) if data is not None else None
         self._binary = binary or os.environ.get("RAGCTX_BINARY") or "ragctx"
         self._arguments = arguments
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> str:
@@ -41,12 +46,10 @@ class Server:
         binary = shutil.which(self._binary)
         if binary is None:
             raise StartFailed(f"no program {self._binary}: install ragctx, or name it with binary= or RAGCTX_BINARY")
-        if self._data is None:
-            self._temporary = tempfile.TemporaryDirectory(prefix="ragctx-")
-        data = self._data or (self._temporary.name if self._temporary else "")
+        data = ["temporary"] if self._data is None else ["given", "--data", self._data]
         with tempfile.TemporaryFile() as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-c", SUPERVISOR, binary, "serve", "--addr", "127.0.0.1:0", "--data", data, *self._arguments],
+                [sys.executable, "-c", SUPERVISOR, binary, *data, "--addr", "127.0.0.1:0", *self._arguments],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True,
             )
             assert self._process.stdout is not None
@@ -61,12 +64,9 @@ class Server:
         raise StartFailed(f"{binary} serve ended: {said}")
 
     def stop(self) -> None:
-        """End the server, wait for its end, and remove a temporary data directory."""
+        """End the server, and wait until it has ended and a temporary data directory is removed."""
         if self._process is not None:
             assert self._process.stdin is not None
             self._process.stdin.close()
             self._process.wait()
             self._process = None
-        if self._temporary is not None:
-            self._temporary.cleanup()
-            self._temporary = None

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import httpx
 
 from ._typing import NotRequired, TypedDict
-from .errors import CLASSES, ApiError, ConnectionFailed, DeadlineExceeded, InvalidRequest, RagctxError, ServerError
+from .errors import CLASSES, ApiError, ConnectionFailed, DeadlineExceeded, InvalidRequest, RagctxError, ServerError, UsageError
 
 PASSING = {408, 429, 502, 503, 504}
 """statuses after which the same request may succeed"""
@@ -33,7 +33,8 @@ class Options:
     """Settings of a client."""
 
     url: str
-    key: str | None
+    """address of the server; empty until the server of `local` runs"""
+    key: str | None = dataclasses.field(repr=False)
     namespace: str | None
     timeout: float
     retries: int
@@ -41,8 +42,13 @@ class Options:
 
     @classmethod
     def of(cls, url: str | None, key: str | None, namespace: str | None, timeout: float, retries: int) -> Options:
-        url = url or os.environ.get("RAGCTX_SERVER") or "http://127.0.0.1:7700"
-        return cls(url.rstrip("/"), key or os.environ.get("RAGCTX_KEY"), namespace, timeout, retries)
+        url = (url or os.environ.get("RAGCTX_SERVER") or "http://127.0.0.1:7700").strip()
+        if not re.match(r"https?://[^/]", url, re.IGNORECASE):
+            raise UsageError(f"url is {url!r}; begin it with http:// or https://, such as http://127.0.0.1:7700")
+        key = (key or os.environ.get("RAGCTX_KEY") or "").strip()
+        if not re.fullmatch(r"[!-~]*", key):
+            raise UsageError("key has a character that is not visible ASCII; use the key as the server printed it, rgx_…")
+        return cls(url.rstrip("/"), key or None, namespace, timeout, retries)
 
     def but(self, **changes: Any) -> Options:
         """Return the options with the changes that are not None."""
@@ -54,6 +60,8 @@ class Call:
 
     def __init__(self, options: Options, method: str, path: str, query: Mapping[str, Any], body: Any, content: bytes | None,
                  headers: Mapping[str, str]) -> None:
+        if path.startswith("/v1/") and not {"", ".", ".."}.isdisjoint(path.partition("?")[0].split("/")[1:]):
+            raise UsageError(f'the id in {path} would change the path; use an id that is not empty, "." or ".."')
         self._options = options
         self._ends = time.monotonic() + options.timeout
         self._tries = 0
@@ -72,17 +80,26 @@ class Call:
             self.headers.setdefault("Content-Type", "application/json")
         self.content = content
 
-    def timeout(self, stream: bool) -> httpx.Timeout:
-        """Return the time that is left; a stream may then be silent for longer."""
+    def left(self) -> float:
+        """Return the seconds until the deadline, or raise an error after it."""
         left = self._ends - time.monotonic()
         if left <= 0:
             raise self._late()
+        return left
+
+    def timeout(self, stream: bool) -> httpx.Timeout:
+        """Return the longest waits of one try; a stream may be silent for longer."""
+        left = self.left()
         return httpx.Timeout(left, read=max(left, KEEPALIVE) if stream else left)
 
     def pause(self, error: Exception) -> float:
         """Return the seconds to wait before the next try, or raise the error if another try cannot help."""
-        if isinstance(error, httpx.TimeoutException):
+        if isinstance(error, (httpx.TimeoutException, TimeoutError)):
             raise self._late() from error
+        if isinstance(error, (httpx.LocalProtocolError, httpx.UnsupportedProtocol)):
+            # The text has the value of a wrong header, which may be a key.
+            reason = re.sub(r"b['\"].*", "…", str(error), flags=re.DOTALL)
+            raise UsageError(f"{self.method} {self.url.copy_with(query=None)} cannot be sent: {reason}") from None
         if isinstance(error, httpx.TransportError):
             failed: RagctxError = ConnectionFailed(f"{self.method} {self.url.copy_with(query=None)}: {error}")
         elif isinstance(error, ApiError) and error.status in PASSING:

@@ -10,6 +10,10 @@ class RagctxError(Exception):
     """The base of all errors."""
 
 
+class UsageError(RagctxError):
+    """The client was used wrongly: an option, an id, a header, or a call before the server of `local` runs. Nothing was sent."""
+
+
 class ConnectionFailed(RagctxError):
     """The server could not be reached, or the connection broke."""
 
