@@ -48,7 +48,7 @@ func (s *Server) defaultNamespaceInQuery(c echo.Context, op *huma.Operation) {
 	}
 	q := c.QueryParams()
 	for _, name := range namespaceFields {
-		if takes(op, name) && q.Get(name) == "" && (name != namespaceField || !s.bodyHas(op, name)) {
+		if takes(op, name) && q.Get(name) == "" && !s.bodyHas(op, name) {
 			q.Set(name, g.HomeNamespace())
 			c.Request().URL.RawQuery = q.Encode()
 		}
@@ -66,25 +66,23 @@ func (s *Server) bodyHas(op *huma.Operation, field string) bool {
 
 // namespaceInBody adds the namespace of the query string, or of the key, to a checked body.
 func (s *Server) namespaceInBody(c echo.Context, op *huma.Operation, body []byte) ([]byte, *Problem) {
-	asked, home := c.QueryParam(namespaceField), ""
+	home := ""
 	if g := access.From(c.Request().Context()); len(g.Namespaces) == 1 {
 		home = g.HomeNamespace()
 	}
 	for _, name := range namespaceFields {
-		value := home
-		if name == namespaceField {
-			value = cmp.Or(asked, home)
-		}
+		asked := c.QueryParam(name)
+		value := cmp.Or(asked, home)
 		var fields map[string]json.RawMessage
 		if value == "" || !s.bodyHas(op, name) || json.Unmarshal(body, &fields) != nil {
 			continue
 		}
 		var given string
 		if _ = json.Unmarshal(fields[name], &given); given != "" {
-			if name == namespaceField && asked != "" && given != asked {
+			if asked != "" && given != asked {
 				return nil, invalid(Fault{
-					Location: "query.namespace",
-					Message:  fmt.Sprintf("is %q, but body.namespace is %q; send one of them", ragctx.Clip(asked), ragctx.Clip(given)),
+					Location: "query." + name,
+					Message:  fmt.Sprintf("is %q, but body.%s is %q; send one of them", ragctx.Clip(asked), name, ragctx.Clip(given)),
 				})
 			}
 			continue

@@ -53,5 +53,18 @@ func TestAKeyOfOneNamespaceMeansIt(t *testing.T) {
 		if a := f.call(t, "POST", "/v1/context", `{"query":"tea","namespace":"default"}`, key, body); a.status != 403 {
 			t.Errorf("%s: what is named is not what is meant: %d", name, a.status)
 		}
+		for path, asked := range map[string]string{
+			"/mem0/v1/memories/": `{"messages":"Tea is at four.","user_id":"ada","infer":false`, "/mem0/v2/memories/": `{"filters":{"user_id":"ada"}`,
+			"/mem0/v1/memories/search/": `{"query":"tea","user_id":"ada"`, "/mem0/v3/memories/search/": `{"query":"tea","filters":{"user_id":"ada"}`,
+		} {
+			for _, is := range []struct {
+				query, project string
+				status         int
+			}{{"", "team", 200}, {"", "default", 403}, {"?project_id=default", "default", 403}, {"?project_id=team", "default", 422}} {
+				if a := f.call(t, "POST", path+is.query, asked+`,"project_id":"`+is.project+`"}`, key, body); a.status != is.status {
+					t.Errorf("%s: %s%s in the project %s: %d %s", name, path, is.query, is.project, a.status, a.body)
+				}
+			}
+		}
 	}
 }
