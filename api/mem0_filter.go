@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
@@ -24,6 +25,14 @@ const maxMem0Scopes = 16
 
 // named reports whether the scope names an owner.
 func (s mem0Scope) named() bool { return s.user+s.agent+s.run != "" }
+
+// of names the user of the key, unless the scope names an owner.
+func (s mem0Scope) of(key access.Grant) mem0Scope {
+	if !s.named() {
+		s.user = key.User
+	}
+	return s
+}
 
 // memories converts the scope into a list filter.
 func (s mem0Scope) memories() store.MemoryFilter {
@@ -66,17 +75,17 @@ func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
 }
 
 // readFilters parses mem0's filters and expands them into alternatives, each of which names a user,
-// an agent or a run.
-func readFilters(f Metadata) ([]mem0Scope, error) {
-	if len(f) == 0 {
+// an agent or a run, or means the user of the key.
+func readFilters(f Metadata, key access.Grant) ([]mem0Scope, error) {
+	if len(f) == 0 && key.User == "" {
 		return nil, ragctx.Invalid("filters", "are missing; send at least one of user_id, agent_id and run_id")
 	}
 	all, err := conjunction("filters", f)
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range all {
-		if !s.named() {
+	for i, s := range all {
+		if all[i] = s.of(key); !all[i].named() {
 			return nil, ragctx.Invalid("filters", "match memories of any user; send at least one of user_id, "+
 				"agent_id and run_id in every alternative")
 		}

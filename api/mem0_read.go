@@ -17,6 +17,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api/compat"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/redact"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory"
@@ -80,7 +81,7 @@ type mem0Filters struct {
 type mem0Any struct{ Body any }
 
 func (s *Server) mem0List(ctx context.Context, in *mem0ListInput) (*mem0Any, error) {
-	scope := mem0Scope{user: in.UserID, agent: in.AgentID, run: in.RunID, contains: in.Keywords}
+	scope := mem0Scope{user: in.UserID, agent: in.AgentID, run: in.RunID, contains: in.Keywords}.of(access.From(ctx))
 	if !scope.named() {
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
@@ -111,7 +112,7 @@ func (s *Server) mem0ListV3(ctx context.Context, in *mem0FilterInput) (*mem0Any,
 }
 
 func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (mem0Page, error) {
-	scopes, err := in.Body.scopes(in.Body.Filters)
+	scopes, err := in.Body.scopes(in.Body.Filters, access.From(ctx))
 	if err != nil {
 		return mem0Page{}, err
 	}
@@ -231,7 +232,7 @@ type Mem0Owners struct {
 }
 
 // scopes parses filters, to which the owners are added.
-func (o Mem0Owners) scopes(filters Metadata) ([]mem0Scope, error) {
+func (o Mem0Owners) scopes(filters Metadata, key access.Grant) ([]mem0Scope, error) {
 	given := map[string]any{}
 	for name, id := range map[string]string{"user_id": o.UserID, "agent_id": o.AgentID, "run_id": o.RunID} {
 		if id != "" {
@@ -240,11 +241,11 @@ func (o Mem0Owners) scopes(filters Metadata) ([]mem0Scope, error) {
 	}
 	switch {
 	case len(given) == 0:
-		return readFilters(filters)
+		return readFilters(filters, key)
 	case len(filters) == 0:
-		return readFilters(given)
+		return readFilters(given, key)
 	}
-	return readFilters(Metadata{"AND": []any{given, map[string]any(filters)}})
+	return readFilters(Metadata{"AND": []any{given, map[string]any(filters)}}, key)
 }
 
 // Mem0Query are the fields of both kinds of search.
@@ -277,7 +278,7 @@ type mem0SearchV2Input struct {
 
 func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any, error) {
 	r := in.Body
-	scope := mem0Scope{user: r.UserID, agent: r.AgentID, run: r.RunID}
+	scope := mem0Scope{user: r.UserID, agent: r.AgentID, run: r.RunID}.of(access.From(ctx))
 	if !scope.named() {
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
@@ -310,7 +311,7 @@ func (s *Server) mem0SearchV3(ctx context.Context, in *mem0SearchV2Input) (*mem0
 }
 
 func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]mem0Memory, error) {
-	scopes, err := in.Body.scopes(in.Body.Filters)
+	scopes, err := in.Body.scopes(in.Body.Filters, access.From(ctx))
 	if err != nil {
 		return nil, err
 	}

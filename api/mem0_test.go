@@ -16,6 +16,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/llm"
 )
 
@@ -161,7 +162,7 @@ func TestMem0Filters(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		filters := node(2).Draw(t, "filters").(map[string]any)
-		scopes, err := readFilters(filters)
+		scopes, err := readFilters(filters, access.Grant{})
 		if err != nil {
 			if !strings.Contains(err.Error(), "alternatives") {
 				t.Fatal(err)
@@ -224,7 +225,7 @@ func FuzzMem0Filters(f *testing.F) {
 		if json.Unmarshal([]byte(text), &m) != nil {
 			return
 		}
-		scopes, err := readFilters(m)
+		scopes, err := readFilters(m, access.Grant{})
 		if err == nil && len(scopes) > maxMem0Scopes {
 			t.Errorf("%d scopes", len(scopes))
 		}
@@ -271,5 +272,34 @@ func TestMem0Pending(t *testing.T) {
 	close(answered)
 	if err := f.eng.Sessions().Settle(t.Context(), "", "ada"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMem0KeyOfAUser: a request that names no owner means the user of its key.
+func TestMem0KeyOfAUser(t *testing.T) {
+	f := start(t, Options{})
+	k, err := f.eng.Keys().Create(t.Context(), access.Key{Name: "ada", Role: access.Write, Namespaces: []string{"team"}, User: "ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, body := "X-API-Key: "+k.Text, "Content-Type: application/json"
+	for _, ask := range []struct{ method, path, with, other string }{
+		{"POST", "/mem0/v1/memories/", `{"messages":"Ada drinks tea.","infer":false}`, `{"messages":"Bob drinks tea.","infer":false,"user_id":"bob"}`},
+		{"GET", "/mem0/v1/memories/", "", ""},
+		{"POST", "/mem0/v2/memories/", `{}`, `{"user_id":"bob"}`},
+		{"POST", "/mem0/v3/memories/", `{"filters":{"created_at":{"gte":"2020-01-01"}}}`, `{"filters":{"user_id":"bob"}}`},
+		{"POST", "/mem0/v1/memories/search/", `{"query":"tea"}`, `{"query":"tea","user_id":"bob"}`},
+		{"POST", "/mem0/v3/memories/search/", `{"query":"tea"}`, `{"query":"tea","filters":{"user_id":"bob"}}`},
+	} {
+		a := f.call(t, ask.method, ask.path, ask.with, key, body)
+		if a.status != 200 || !strings.Contains(a.body, "Ada drinks tea.") {
+			t.Errorf("%s %s %s: %d %s", ask.method, ask.path, ask.with, a.status, a.body)
+		}
+		if ask.method == "GET" {
+			ask.path += "?user_id=bob"
+		}
+		if a := f.call(t, ask.method, ask.path, ask.other, key, body); a.status != 403 {
+			t.Errorf("%s %s %s: %d %s", ask.method, ask.path, ask.other, a.status, a.body)
+		}
 	}
 }

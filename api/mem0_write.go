@@ -113,6 +113,9 @@ func (s *Server) mem0Add(ctx context.Context, in *mem0AddInput) (*mem0AddOutput,
 	if err := r.owners(); err != nil {
 		return nil, err
 	}
+	if r.AgentID+r.RunID == "" {
+		r.UserID = cmp.Or(r.UserID, access.From(ctx).User)
+	}
 	if r.UserID+r.AgentID+r.RunID == "" {
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
