@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -417,7 +418,8 @@ func (c *Client) failure(resp *http.Response) error {
 	}
 	b, err := io.ReadAll(io.LimitReader(resp.Body, maxProblemBytes))
 	p := &Problem{}
-	if err != nil || resp.Header.Get("Content-Type") != problemType || json.Unmarshal(b, p) != nil || p.Code == "" {
+	known := slices.Contains([]string{problemType, jsonType}, resp.Header.Get("Content-Type")) // jsonType: see foreign
+	if err != nil || !known || json.Unmarshal(b, p) != nil || p.Code == "" {
 		return fmt.Errorf("%w: %s answered %s, which is not what a ragctx server says; check the address",
 			ragctx.ErrUnavailable, c.base, resp.Status)
 	}

@@ -20,8 +20,40 @@ type shape struct {
 
 var shapes = []shape{
 	{"mem0", []string{mem0Prefix + "/"}},
-	{"openai", []string{"/v1/models", "/v1/files", "/v1/vector_stores"}},
+	{"openai", []string{"/v1/models", "/v1/embeddings", "/v1/files", "/v1/vector_stores"}},
 	{"rerank", []string{"/v1/rerank", "/v2/rerank"}},
+}
+
+// unserved are the paths of features of other programs that are not served, and the features' names.
+var unserved = [...]struct{ path, feature string }{
+	{"/v1/chat", "chat completions"},
+	{"/v1/completions", "completions"},
+	{"/v1/responses", "responses"},
+	{"/v1/conversations", "conversations"},
+	{"/v1/assistants", "assistants"},
+	{"/v1/threads", "threads"},
+	{"/v1/uploads", "uploads in parts"},
+	{"/v1/batches", "batches"},
+	{"/v1/fine_tuning", "fine-tuning jobs"},
+	{"/v1/moderations", "moderations"},
+	{"/v1/images", "images"},
+	{"/v1/audio", "audio files"},
+	{mem0Prefix + "/v1/feedback", "feedback messages"},
+	{mem0Prefix + "/v1/exports", "exports"},
+	{mem0Prefix + "/v1/events", "events"},
+	{mem0Prefix + "/v1/summary", "summaries"},
+	{mem0Prefix + "/api/v1/webhooks", "webhooks"},
+	{mem0Prefix + "/api/v1/orgs", "organisations and projects"},
+}
+
+// unservedFeature returns the name of the feature of a path that is not served, or "".
+func unservedFeature(path string) string {
+	for _, u := range unserved {
+		if path == u.path || strings.HasPrefix(path, u.path+"/") {
+			return u.feature
+		}
+	}
+	return ""
 }
 
 // Shapes returns the names of the APIs of other programs.
@@ -93,7 +125,7 @@ func foreign(path string, p *Problem) *foreignProblem {
 	of := func(s shape) bool {
 		return slices.ContainsFunc(s.paths, func(begin string) bool { return strings.HasPrefix(path, begin) })
 	}
-	if !slices.ContainsFunc(shapes, of) {
+	if !slices.ContainsFunc(shapes, of) && unservedFeature(path) == "" {
 		return nil
 	}
 	full := *p
@@ -101,8 +133,9 @@ func foreign(path string, p *Problem) *foreignProblem {
 	out := foreignProblem{Problem: full, Message: full.Detail}
 	out.Error = foreignError{Message: full.Detail, Type: "invalid_request_error", Code: p.Code}
 	if len(p.Errors) > 0 {
-		_, param, _ := strings.Cut(p.Errors[0].Location, ".")
-		out.Error.Param = &param
+		if _, param, has := strings.Cut(p.Errors[0].Location, "."); has {
+			out.Error.Param = &param
+		}
 	}
 	if p.Status >= 500 {
 		out.Error.Type = "server_error"

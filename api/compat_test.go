@@ -45,6 +45,15 @@ func TestForeignErrors(t *testing.T) {
 		{"POST", "/v1/rerank", `{"query":"a","documents":[]}`, "documents", "1"},
 		{"POST", "/v2/rerank", `{"query":"a","documents":["` + strings.Repeat("a", 2<<20) + `b"]}`, "documents[0]", "limit"},
 		{"GET", "/mem0/v1/memories", "", "user_id", "at least one"},
+		{"POST", "/v1/embeddings", `{"input":"a","dimensions":7}`, "dimensions", "dimensions"},
+		{"POST", "/v1/embeddings", `{"input":"a","model":"gpt"}`, "model", "gpt"},
+		{"POST", "/v1/chat/completions", `{}`, "", "chat completions are not served; see docs/compatibility.md"},
+		{"POST", "/v1/responses", `{}`, "", "responses are not served"},
+		{"GET", "/v1/assistants?limit=1", "", "", "assistants are not served"},
+		{"POST", "/v1/uploads/u/parts", "", "", "uploads in parts are not served"},
+		{"POST", "/mem0/v1/feedback/", `{}`, "", "feedback messages are not served"},
+		{"POST", "/mem0/v1/exports/get/", `{}`, "", "exports are not served"},
+		{"GET", "/mem0/v9/none/", "", "", "no such route"},
 	} {
 		a := f.call(t, c.method, c.path, c.body)
 		var got struct {

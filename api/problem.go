@@ -203,6 +203,7 @@ func (s *Server) transform(ctx huma.Context, _ string, v any) (any, error) {
 	p.RequestID = requestID(ctx.Context())
 	keepCause(ctx.Context(), p)
 	if body := foreign(ctx.Operation().Path, p); body != nil {
+		ctx.SetHeader(echo.HeaderContentType, jsonType)
 		return body, nil
 	}
 	return p, nil
@@ -248,6 +249,8 @@ func (s *Server) handleError(err error, c echo.Context) {
 func (s *Server) problemOfEcho(c echo.Context, err error) *Problem {
 	he, ok := errors.AsType[*echo.HTTPError](err)
 	switch {
+	case ok && he.Code == http.StatusNotFound && unservedFeature(c.Request().URL.Path) != "":
+		return newProblem(he.Code, "not_found", unservedFeature(c.Request().URL.Path)+" are not served; see docs/compatibility.md")
 	case ok && he.Code == http.StatusNotFound:
 		return newProblem(he.Code, "not_found", "there is no such route; see /openapi.json")
 	case ok && he.Code == http.StatusMethodNotAllowed:
