@@ -75,6 +75,7 @@ export class Browser {
       args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync"],
     });
+    b.chromium.on("close", () => { b.ended = true; });
     return b;
   }
 
@@ -126,8 +127,10 @@ export class Context {
   }
 
   async close() {
-    for (const p of this.context.pages()) await p.close();
-    await this.context.clearCookies();
+    if (!this.browser.ended) {
+      for (const p of this.context.pages()) await p.close();
+      await this.context.clearCookies();
+    }
     for (const s of this.servers) if (s.process.exitCode === null) await s.stop("SIGKILL");
   }
 }
