@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/web/html"
 )
 
 // TestDifference: the edits lead from one text to the other, and are as few as the longest common
@@ -63,5 +65,17 @@ func TestTextsThatShareNothing(t *testing.T) {
 	}
 	if edits, whole := difference(a, b); whole || len(edits) != 6000 {
 		t.Errorf("%d edits, whole %v", len(edits), whole)
+	}
+}
+
+// TestLargeDifference: a page has a bounded number of rows.
+func TestLargeDifference(t *testing.T) {
+	var edits []edit
+	for range 3 * maxDifference {
+		edits = append(edits, edit{op: '+', text: "x"})
+	}
+	var page strings.Builder
+	if _, err := html.Fragment(hunks(edits)).WriteTo(&page); err != nil || strings.Count(page.String(), "<tr") > maxDifference+3 {
+		t.Errorf("%d rows, %v", strings.Count(page.String(), "<tr"), err)
 	}
 }

@@ -182,6 +182,9 @@ func showDifference(v *visit) (html.Part, error) {
 
 func lines(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
 
+// maxDifference bounds the rows of a difference.
+const maxDifference = 2000
+
 // contextLines is how many equal lines are shown around a change.
 const contextLines = 3
 
@@ -208,6 +211,10 @@ func hunks(edits []edit) html.Part {
 				rows = append(rows, html.E("tr.skipped", html.E("td", html.A("colspan", "4"), html.Text("…"))))
 			}
 			continue
+		}
+		if len(rows) >= maxDifference {
+			rows = append(rows, html.E("tr.skipped", html.E("td", html.A("colspan", "4"), html.Text("There are more changes, which are not shown."))))
+			break
 		}
 		class, sign := "tr", ""
 		switch e.op {

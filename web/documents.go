@@ -2,12 +2,14 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"path"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/web/html"
 )
 
@@ -222,6 +224,12 @@ func deleteDocument(v *visit) (html.Part, error) {
 // restoreDocument stores a version of a deleted document again.
 func restoreDocument(v *visit) (html.Part, error) {
 	id := v.r.PostFormValue("id")
+	if _, err := get[document](v, "/v1/documents/"+segment(id), v.query()); !errors.Is(err, ragctx.ErrNotFound) {
+		if err == nil {
+			err = ragctx.Invalid("id", "names a document that is not deleted; open it and choose the version there")
+		}
+		return nil, err
+	}
 	d, err := get[document](v, "/v1/documents/"+segment(id), v.query("version", v.r.PostFormValue("version")))
 	if err != nil {
 		return nil, err

@@ -37,6 +37,7 @@ type mapPoint struct {
 // vectorMap is a map of a namespace, or one in the making.
 type vectorMap struct {
 	begun    time.Time
+	cancel   context.CancelFunc
 	read     atomic.Int64 // documents so far
 	of       atomic.Int64
 	done     chan struct{} // closed when the fields below are set
@@ -64,6 +65,8 @@ func (m *vectorMap) ready() bool {
 // mapCache has the maps of a console, by key and namespace. Each is made in the background, once, and ends with
 // its lifetime.
 type mapCache struct {
+	drawing sync.Mutex // held while a map is drawn
+
 	mu  sync.Mutex
 	all map[string]*vectorMap
 }
@@ -87,24 +90,29 @@ func (c *mapCache) of(name string, now time.Time, draw func(context.Context, *ve
 				oldest = other
 			}
 		}
+		c.all[oldest].cancel()
 		delete(c.all, oldest)
 	}
-	m := &vectorMap{begun: now, done: make(chan struct{})}
+	ctx, cancel := context.WithTimeout(context.Background(), mapTime)
+	m := &vectorMap{begun: now, cancel: cancel, done: make(chan struct{})}
 	c.all[name] = m
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), mapTime)
 		defer cancel()
 		defer close(m.done)
+		c.drawing.Lock() // one at a time, as each keeps a processor busy
+		defer c.drawing.Unlock()
 		m.err = draw(ctx, m)
 	}()
 	return m
 }
 
-// drop forgets a map, so that it is made again.
+// drop forgets a map, so that it is made again, unless it is still in the making.
 func (c *mapCache) drop(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.all, name)
+	if m := c.all[name]; m != nil && m.ready() {
+		delete(c.all, name)
+	}
 }
 
 // documentOf has the fields of a document that the map needs.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,7 +154,7 @@ func (s memoryScope) editForm(v *visit, m memoryOf) html.Part {
 		html.E("label", html.E("span", html.Text("Text")), html.E("textarea", html.A("name", "content"), html.A("rows", "4"),
 			html.Flag("required", true), html.Text(m.Content))),
 		html.E("label", html.E("span", html.Text("Tags, separated by commas")), html.E("input", html.A("name", "tags"), html.A("value",
-			strings.Join(m.Tags, ", ")))),
+			strings.Join(m.Tags, ", ")))), s.hidden("tags_before", strings.Join(m.Tags, ", ")),
 		html.E("label", html.E("span", html.Text("Importance, 0 to 1")), html.E("input", html.A("type", "number"), html.A("name",
 			"importance"), html.A("min", "0"),
 			html.A("max", "1"), html.A("step", "any"), html.A("value", strconv.FormatFloat(m.Importance, 'g', -1, 64)))),
@@ -179,10 +180,14 @@ func saveMemory(v *visit) (html.Part, error) {
 			tags = append(tags, t)
 		}
 	}
-	_, err = send[struct{}](v, http.MethodPatch, "/v1/memories/"+segment(id), v.query("user_id", s.user), map[string]any{
-		"content": v.param("content"), "importance": importance, "tags": tags, "pinned": v.param("pinned") != "",
-		"profile": v.param("profile") != "",
-	})
+	change := map[string]any{
+		"content": strings.ReplaceAll(v.param("content"), "\r\n", "\n"), "importance": importance, // forms end lines with both
+		"pinned": v.param("pinned") != "", "profile": v.param("profile") != "",
+	}
+	if v.param("tags") != v.param("tags_before") { // a tag may have a comma
+		change["tags"] = tags
+	}
+	_, err = send[struct{}](v, http.MethodPatch, "/v1/memories/"+segment(id), v.query("user_id", s.user), change)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +261,7 @@ func actOnMemory(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	back, err := url.Parse(v.param("back"))
-	if err != nil || back.Host != "" || !strings.HasPrefix(back.Path, memoryPath) || do == "erase" || do == "discard" {
+	if err != nil || back.Scheme != "" || back.Host != "" || !strings.HasPrefix(path.Clean(back.Path), memoryPath) || do == "erase" || do == "discard" {
 		back, _ = url.Parse(v.link(memoryPath, "user", user))
 	}
 	back.Path = strings.TrimSuffix(back.Path, "/timeline")

@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	sessionIdle = 12 * time.Hour // a session ends after this time without a request
-	maxSessions = 1000           // the session that was idle longest makes room
-	maxTokenLen = 64             // of a cookie
+	sessionIdle    = 12 * time.Hour // a session ends after this time without a request
+	maxSessions    = 1000           // the session that was idle longest makes room
+	sessionsPerKey = 20             // of them the one that was idle longest makes room, so that no key ends the sessions of others
+	maxTokenLen    = 64             // of a cookie
 )
 
 // signedPrefix begins the cookies of visitors who signed in, so that the end of a session is noticed.
@@ -58,13 +59,22 @@ func (s *sessions) key(cookie string) string {
 func (s *sessions) start(key string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.all) >= maxSessions {
-		oldest := ""
-		for cookie, one := range s.all {
-			if oldest == "" || one.used.Before(s.all[oldest].used) {
-				oldest = cookie
-			}
+	all, oldest, same, oldestSame := len(s.all), "", 0, ""
+	for cookie, one := range s.all {
+		if oldest == "" || one.used.Before(s.all[oldest].used) {
+			oldest = cookie
 		}
+		if one.key != key {
+			continue
+		}
+		if same++; oldestSame == "" || one.used.Before(s.all[oldestSame].used) {
+			oldestSame = cookie
+		}
+	}
+	switch {
+	case same >= sessionsPerKey:
+		delete(s.all, oldestSame)
+	case all >= maxSessions:
 		delete(s.all, oldest)
 	}
 	cookie := signedPrefix + s.token()

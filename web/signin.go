@@ -3,6 +3,8 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/url"
+	"path"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -45,7 +47,9 @@ func signIn(v *visit) (html.Part, error) {
 	}
 	v.sessions.end(v.cookie)
 	giveCookie(v.w, v.r, v.sessions.start(key))
-	if !strings.HasPrefix(next, root+"/") || strings.HasPrefix(next, root+"/sign-") || strings.ContainsAny(next, "\\\r\n") {
+	to, err := url.Parse(next)
+	if err != nil || to.Scheme != "" || to.Host != "" || !strings.HasPrefix(path.Clean(to.Path), root+"/") ||
+		strings.HasPrefix(to.Path, root+"/sign-") || strings.ContainsAny(next, "\\\r\n") {
 		next = root
 	}
 	return v.goTo(next)

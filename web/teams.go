@@ -29,7 +29,7 @@ func showTeams(v *visit) (html.Part, error) {
 		Clusters []struct {
 			Cluster  string
 			Messages int
-			Created  time.Time
+			Created  time.Time `json:"created_at"`
 			Last     time.Time `json:"last_timestamp"`
 		}
 		Next string `json:"next_cursor"`

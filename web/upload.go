@@ -12,9 +12,12 @@ import (
 	"github.com/ragctx/ragctx/web/html"
 )
 
+// uploadPath takes files, as the body of a bulk request.
+const uploadPath = documentsPath + "/upload"
+
 // uploadForm takes files by drag and drop, or from a dialog. A script sends them as one bulk request.
 func (v *visit) uploadForm(prefix string) html.Part {
-	return html.E("form.upload", html.A("data-url", v.link(documentsPath+"/upload")), html.A("aria-label", "Upload"),
+	return html.E("form.upload", html.A("data-url", v.link(uploadPath)), html.A("aria-label", "Upload"),
 		html.E("label.drop", html.E("input.unseen", html.A("type", "file"), html.Flag("multiple", true)),
 			html.T("strong", "Drop files or folders here"), html.Text(" or "), html.T("u", "choose files")),
 		html.E("label", html.T("span", "Prefix of their ids"), html.E("input", html.A("name", "prefix"), html.A("value", prefix),

@@ -6,6 +6,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -227,13 +228,33 @@ func TestForgedForms(t *testing.T) {
 			t.Errorf("%s token: %d", name, a.status)
 		}
 	}
-	for header, value := range map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"} {
+	for header, value := range map[string]string{
+		"Origin": "https://evil.example", "ORIGIN": "http://localhost:1", "Sec-Fetch-Site": "cross-site", // any other page of this machine, too
+	} {
 		if a := f.post("/console/sign-out", url.Values{"csrf": {token}}, header, value); a.status != 403 {
 			t.Errorf("%s %s: %d", header, value, a.status)
 		}
 	}
 	if a := f.post("/console/sign-out", url.Values{}, "X-CSRF-Token", token, "Origin", f.url); a.status != 303 {
 		t.Errorf("the page's own request: %d %s", a.status, a.body)
+	}
+}
+
+// TestLargeForms: only the upload takes more than a form has. Nothing of a larger form reaches the disk.
+func TestLargeForms(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	f := start(t, api.Options{})
+	token := f.token(f.get("/console/playground").body)
+	body := "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\n" + strings.Repeat("x", 40<<20) + "\r\n--b--\r\n"
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/console/sign-in", strings.NewReader(body))
+	r.RequestURI = ""
+	r.Header.Set("Content-Type", "multipart/form-data; boundary=b")
+	r.Header.Set("X-CSRF-Token", token)
+	if a := f.do(r); a.status < 400 {
+		t.Errorf("%d", a.status)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }
 

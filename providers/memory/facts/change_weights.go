@@ -1,7 +1,7 @@
 package facts
 
 // changeBias is the score without evidence, changeWeights what [evidence] adds. train/change.py writes them.
-const changeBias = -1.82
+const changeBias = -2.17
 
 var changeWeights = map[string]float64{
 	"added":                    -1.21,
