@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 )
 
 // mem0Prefix is the path of mem0's REST API, as far as it is supported. mem0's clients are
@@ -48,7 +49,7 @@ type mem0Memory struct {
 	SessionID      *string        `json:"session_id" doc:"same as run_id"`
 	Metadata       map[string]any `json:"metadata" nullable:"true"`
 	Categories     []string       `json:"categories" nullable:"false" doc:"tags"`
-	CreatedAt      time.Time      `json:"created_at" doc:"time of the event"`
+	CreatedAt      time.Time      `json:"created_at" doc:"time at which it was first said"`
 	UpdatedAt      time.Time      `json:"updated_at" doc:"time at which this version was recorded"`
 	ExpirationDate *string        `json:"expiration_date" doc:"last day of validity, in UTC"`
 	Score          *float64       `json:"score,omitempty" doc:"for a search: relevance"`
@@ -61,7 +62,7 @@ func toMem0(m ragctx.Memory) mem0Memory {
 	}
 	out := mem0Memory{
 		ID: m.ID, Memory: m.Content, UserID: orNull(m.UserID), AgentID: orNull(m.AgentID), RunID: run,
-		SessionID: run, Metadata: m.Metadata, Categories: m.Tags, CreatedAt: m.Occurred,
+		SessionID: run, Metadata: m.Metadata, Categories: m.Tags, CreatedAt: store.Said(m),
 		UpdatedAt: m.Recorded,
 	}
 	if out.Categories == nil {

@@ -18,6 +18,7 @@ type mem0Scope struct {
 	user, agent, run string
 	filter           ragctx.Filter
 	contains         string
+	after, before    time.Time // bounds of [store.Said]: inclusive, exclusive
 }
 
 // maxMem0Scopes limits the alternatives of an expanded filter.
@@ -34,9 +35,17 @@ func (s mem0Scope) of(key access.Grant) mem0Scope {
 	return s
 }
 
+// includes reports whether a time is within the bounds.
+func (s mem0Scope) includes(at time.Time) bool {
+	return !at.Before(s.after) && (s.before.IsZero() || at.Before(s.before))
+}
+
 // memories converts the scope into a list filter.
 func (s mem0Scope) memories() store.MemoryFilter {
-	return store.MemoryFilter{UserID: s.user, AgentID: s.agent, SessionID: s.run, Filter: s.filter, Contains: s.contains, Distilled: true}
+	return store.MemoryFilter{
+		UserID: s.user, AgentID: s.agent, SessionID: s.run, Filter: s.filter, Contains: s.contains, Distilled: true,
+		SaidAfter: s.after, SaidBefore: s.before,
+	}
 }
 
 // and combines the conditions of both scopes; it returns false if they contradict each other.
@@ -64,12 +73,11 @@ func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
 		meta[k] = v
 	}
 	s.filter.Metadata = meta
-	if o.filter.OccurredAfter.After(s.filter.OccurredAfter) {
-		s.filter.OccurredAfter = o.filter.OccurredAfter
+	if o.after.After(s.after) {
+		s.after = o.after
 	}
-	if before := o.filter.OccurredBefore; !before.IsZero() && (s.filter.OccurredBefore.IsZero() ||
-		before.Before(s.filter.OccurredBefore)) {
-		s.filter.OccurredBefore = before
+	if !o.before.IsZero() && (s.before.IsZero() || o.before.Before(s.before)) {
+		s.before = o.before
 	}
 	return s, ok
 }
@@ -239,13 +247,13 @@ func metadataCondition(path string, value any) ([]mem0Scope, error) {
 	return []mem0Scope{{filter: ragctx.Filter{Metadata: meta}}}, nil
 }
 
-// timeCondition parses bounds on the time of occurrence.
+// timeCondition parses bounds on the time at which a memory was first said.
 func timeCondition(path string, value any) ([]mem0Scope, error) {
 	members, ok := value.(map[string]any)
 	if !ok {
 		return nil, ragctx.Invalid(path, "is not an object; send bounds such as {\"gte\": \"2026-03-01\"}")
 	}
-	var f ragctx.Filter
+	var bounds mem0Scope
 	for op, v := range members {
 		at, err := mem0Time(path+"."+op, v)
 		if err != nil {
@@ -253,18 +261,26 @@ func timeCondition(path string, value any) ([]mem0Scope, error) {
 		}
 		switch op {
 		case "gte":
-			f.OccurredAfter = at
+			bounds.after = at
 		case "gt":
-			f.OccurredAfter = at.Add(time.Microsecond)
+			bounds.after = at.Add(time.Microsecond)
 		case "lt":
-			f.OccurredBefore = at
+			bounds.before = at
 		case "lte":
-			f.OccurredBefore = at.Add(time.Microsecond)
+			if bounds.before = at.Add(time.Microsecond); isDay(v) {
+				bounds.before = at.AddDate(0, 0, 1) // with the whole day
+			}
 		default:
 			return nil, ragctx.Invalid(path, "has the operator %q; use gt, gte, lt or lte", ragctx.Clip(op))
 		}
 	}
-	return []mem0Scope{{filter: f}}, nil
+	return []mem0Scope{bounds}, nil
+}
+
+// isDay reports whether a valid time is a day.
+func isDay(v any) bool {
+	s, _ := v.(string)
+	return len(strings.TrimSpace(s)) == len(time.DateOnly)
 }
 
 // mem0Day parses a parameter; "" is the zero time.

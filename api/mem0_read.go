@@ -44,8 +44,8 @@ type mem0ListInput struct {
 	RunID      string   `query:"run_id" maxLength:"512" doc:"session id"`
 	Categories []string `query:"categories,explode" maxItems:"16" doc:"tags; a memory must carry one of them"`
 	Keywords   string   `query:"keywords" maxLength:"4096" doc:"substring of the memory"`
-	StartDate  string   `query:"start_date" doc:"only memories that occurred at or after this time"`
-	EndDate    string   `query:"end_date" doc:"only memories that occurred before this time"`
+	StartDate  string   `query:"start_date" doc:"only memories created at or after this time"`
+	EndDate    string   `query:"end_date" doc:"only memories created before this time"`
 	Page       int      `query:"page" minimum:"1" maximum:"10000"`
 	PageSize   int      `query:"page_size" minimum:"1" maximum:"1000"`
 	Limit      int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
@@ -86,10 +86,10 @@ func (s *Server) mem0List(ctx context.Context, in *mem0ListInput) (*mem0Any, err
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
 	var err error
-	if scope.filter.OccurredAfter, err = mem0Day("start_date", in.StartDate); err != nil {
+	if scope.after, err = mem0Day("start_date", in.StartDate); err != nil {
 		return nil, err
 	}
-	if scope.filter.OccurredBefore, err = mem0Day("end_date", in.EndDate); err != nil {
+	if scope.before, err = mem0Day("end_date", in.EndDate); err != nil {
 		return nil, err
 	}
 	scopes := withCategories([]mem0Scope{scope}, in.Categories)
@@ -176,7 +176,7 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 			return nil, 0, err
 		}
 		count += n
-		f.Order = store.ByRecency
+		f.Order = store.BySaid
 		err = EachPage(ctx, s.engine.Memories().List, namespace, f, limit, func(page []ragctx.Memory) error {
 			for _, m := range page {
 				if !seen[m.ID] {
@@ -193,7 +193,7 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 	if len(scopes) > 1 {
 		count = len(all)
 		slices.SortStableFunc(all, func(a, b ragctx.Memory) int {
-			return cmp.Or(b.Occurred.Compare(a.Occurred),
+			return cmp.Or(store.Said(b).Compare(store.Said(a)),
 				cmp.Compare(a.ID, b.ID))
 		})
 	}
@@ -365,6 +365,9 @@ func (s *Server) mem0Hits(
 		q.Namespace, q.UserID, q.AgentID, q.Now = namespace, scope.user, scope.agent, now
 		q.Filter, q.MinRelevance, q.Explain, q.Highlight = scope.filter, new(float64), true, true
 		q.Filter.SessionID, q.MaxResults = scope.run, limit
+		if !scope.after.IsZero() || !scope.before.IsZero() {
+			q.MaxResults = ragctx.MaxResultsLimit // the indexes know the times of events, not these
+		}
 		if r.Rerank != nil && !*r.Rerank {
 			q = q.WithParam("rerank", false)
 		}
@@ -376,7 +379,6 @@ func (s *Server) mem0Hits(
 			if seen[it.ID] {
 				continue
 			}
-			seen[it.ID] = true
 			m, err := s.engine.Memories().Get(ctx, namespace, it.ID, scope.user, false)
 			if errors.Is(err, ragctx.ErrNotFound) {
 				continue // deleted concurrently
@@ -388,7 +390,8 @@ func (s *Server) mem0Hits(
 			if err != nil {
 				return nil, err
 			}
-			if !outdated {
+			if !outdated && scope.includes(store.Said(m)) {
+				seen[it.ID] = true
 				hits = append(hits, mem0Hit{it, m})
 			}
 		}

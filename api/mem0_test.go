@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -300,6 +301,52 @@ func TestMem0KeyOfAUser(t *testing.T) {
 		}
 		if a := f.call(t, ask.method, ask.path, ask.other, key, body); a.status != 403 {
 			t.Errorf("%s %s %s: %d %s", ask.method, ask.path, ask.other, a.status, a.body)
+		}
+	}
+}
+
+// TestMem0Created: a fact about the future was created when it was said.
+func TestMem0Created(t *testing.T) {
+	f := start(t, Options{})
+	said := `{"messages":[{"role":"user","content":"My birthday is on March 3rd."},{"role":"assistant","content":"Noted."}],` +
+		`"user_id":"ada","timestamp":1767261600,"async_mode":false}` // 2026-01-01 10:00
+	added := into[mem0Added](t, f.call(t, "POST", "/mem0/v1/memories/", said), 200)
+	if len(added.Results) != 1 || !strings.Contains(added.Results[0].Memory, "birthday") {
+		t.Fatalf("%+v", added)
+	}
+	fact := added.Results[0].ID
+	m := into[mem0Memory](t, f.call(t, "GET", "/mem0/v1/memories/"+fact+"/", ""), 200)
+	own := into[ragctx.Memory](t, f.call(t, "GET", "/v1/memories/"+fact+"?user_id=ada", ""), 200)
+	if want := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC); !m.CreatedAt.Equal(want) || !own.Occurred.After(want) {
+		t.Errorf("created %v, of an event at %v", m.CreatedAt, own.Occurred)
+	}
+	changed := into[mem0Memory](t, f.call(t, "PUT", "/mem0/v1/memories/"+fact+"/", `{"metadata":{"a":"b"}}`), 200)
+	if !changed.CreatedAt.Equal(m.CreatedAt) {
+		t.Errorf("a change moves the creation to %v", changed.CreatedAt)
+	}
+	later := `{"messages":"Ada's birthday cake has nuts.","user_id":"ada","timestamp":1767600000,"infer":false}` // 2026-01-05
+	cake := into[mem0Added](t, f.call(t, "POST", "/mem0/v1/memories/", later), 200).Results[0].ID
+	for bounds, want := range map[string][]string{
+		`{"gte":"2025-01-01"}`: {cake, fact}, `{"lte":"2026-01-01"}`: {fact}, `{"lt":"2026-01-01"}`: {}, `{"gte":"2026-01-02"}`: {cake},
+		`{"gt":"2026-01-01T10:00:00Z"}`: {cake}, `{"gte":"2026-01-01T10:00:00Z","lte":"2026-01-05"}`: {cake, fact},
+	} {
+		filters := `"filters":{"AND":[{"user_id":"ada"},{"created_at":` + bounds + `}]}`
+		list := into[[]mem0Memory](t, f.call(t, "POST", "/mem0/v2/memories/", `{`+filters+`}`), 200)
+		found := into[[]mem0Memory](t, f.call(t, "POST", "/mem0/v2/memories/search/", `{"query":"birthday",`+filters+`}`), 200)
+		ids := func(all []mem0Memory) []string {
+			out := []string{}
+			for _, m := range all {
+				out = append(out, m.ID)
+			}
+			return out
+		}
+		if got := ids(list); !slices.Equal(got, want) {
+			t.Errorf("%s lists %v, want %v", bounds, got, want)
+		}
+		got := ids(found)
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Errorf("%s finds %v, want %v", bounds, got, want)
 		}
 	}
 }

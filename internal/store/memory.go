@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -25,6 +26,8 @@ type MemoryFilter struct {
 	AnyTags       []string
 	Contains      string
 	MinImportance float64
+	// SaidAfter (inclusive) and SaidBefore (exclusive) bound the time of [Said].
+	SaidAfter, SaidBefore time.Time
 	// Kinds are kinds of facts; Profile and Pinned require these flags.
 	Kinds           []ragctx.FactKind
 	Profile, Pinned bool
@@ -50,6 +53,7 @@ type Order string
 const (
 	ByScore      Order = ""           // score of importance and recency, highest first
 	ByRecency    Order = "recent"     // time of occurrence, newest first
+	BySaid       Order = "said"       // time of [Said], newest first
 	ByImportance Order = "importance" // highest first
 	ByID         Order = "id"         // id; the fastest order for a complete list
 )
@@ -69,6 +73,8 @@ func (f MemoryFilter) CursorAfter(m ragctx.Memory) MemoryCursor {
 	switch f.Order {
 	case ByRecency:
 		p.Score = float64(m.Occurred.UnixMicro())
+	case BySaid:
+		p.Score = float64(Said(m).UnixMicro())
 	case ByImportance:
 		p.Score = m.Importance
 	case ByID:
@@ -76,6 +82,15 @@ func (f MemoryFilter) CursorAfter(m ragctx.Memory) MemoryCursor {
 	case ByScore:
 	}
 	return p
+}
+
+// Said returns when a memory was first said: the time of the first turn that states it, or for what no turn states
+// the time of the event.
+func Said(m ragctx.Memory) time.Time {
+	if len(m.Sources) == 0 {
+		return m.Occurred
+	}
+	return slices.MinFunc(m.Sources, func(a, b ragctx.Provenance) int { return a.At.Compare(b.At) }).At
 }
 
 // Quarantined is a memory held back until a person has reviewed it.

@@ -11,11 +11,16 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
+// said is the time of [store.Said] of row i of items.
+const said = `coalesce((SELECT min(p.at) FROM provenance p WHERE p.item = i.id), i.occurred, 0)`
+
 // sortKey returns the SQL of the number that memories are sorted by, descending, and its arguments.
 func sortKey(f store.MemoryFilter) (string, []any) {
 	switch f.Order {
 	case store.ByRecency:
 		return `CAST(coalesce(i.occurred, 0) AS REAL)`, nil
+	case store.BySaid:
+		return `CAST(` + said + ` AS REAL)`, nil
 	case store.ByImportance:
 		return `i.importance`, nil
 	case store.ByID:
@@ -156,6 +161,12 @@ func addKind(c *conditions, f store.MemoryFilter) {
 	}
 	if len(f.Kinds) > 0 {
 		c.and(`EXISTS (SELECT 1 FROM facts k WHERE k.item = i.id AND k.kind IN (SELECT value FROM json_each(?)))`, jsonArray(f.Kinds))
+	}
+	if !f.SaidAfter.IsZero() {
+		c.and(said+` >= ?`, ceilMicros(f.SaidAfter))
+	}
+	if !f.SaidBefore.IsZero() {
+		c.and(said+` < ?`, ceilMicros(f.SaidBefore))
 	}
 	if f.Distilled {
 		c.and(`NOT EXISTS (SELECT 1 FROM provenance p JOIN facts k ON k.item = p.item AND k.namespace = i.namespace AND k.kind <> ''
