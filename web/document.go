@@ -213,7 +213,8 @@ func hunks(edits []edit) html.Part {
 			continue
 		}
 		if len(rows) >= maxDifference {
-			rows = append(rows, html.E("tr.skipped", html.E("td", html.A("colspan", "4"), html.Text("There are more changes, which are not shown."))))
+			rows = append(rows, html.E("tr.skipped", html.E("td", html.A("colspan", "4"),
+				html.Text("There are more changes, which are not shown."))))
 			break
 		}
 		class, sign := "tr", ""

@@ -261,7 +261,8 @@ func actOnMemory(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	back, err := url.Parse(v.param("back"))
-	if err != nil || back.Scheme != "" || back.Host != "" || !strings.HasPrefix(path.Clean(back.Path), memoryPath) || do == "erase" || do == "discard" {
+	if err != nil || back.Scheme != "" || back.Host != "" || !strings.HasPrefix(path.Clean(back.Path), memoryPath) ||
+		do == "erase" || do == "discard" {
 		back, _ = url.Parse(v.link(memoryPath, "user", user))
 	}
 	back.Path = strings.TrimSuffix(back.Path, "/timeline")

@@ -1,7 +1,7 @@
 package facts
 
 // changeBias is the score without evidence, changeWeights what [evidence] adds. train/change.py writes them.
-const changeBias = -2.17
+const changeBias = -1.96
 
 var changeWeights = map[string]float64{
 	"added":                    -1.21,
