@@ -236,7 +236,7 @@ func showConversation(v *visit) (html.Part, error) {
 		html.If(c.Messages > 0,
 			html.E("section.branches", html.E("h2", html.Text("Branches")), c.graph(address), c.branches(v, address)),
 			html.E("section", html.E("h2", html.Text("Tokens against the window")), c.windowForm(v),
-				html.E("div.tokens#tokens", html.A("hx-get", v.link(conversationsPath+"/tokens", "id", c.ID, "user", c.User, "leaf",
+				html.E("div.token-chart#tokens", html.A("hx-get", v.link(conversationsPath+"/tokens", "id", c.ID, "user", c.User, "leaf",
 					c.leaf,
 					"window", strconv.Itoa(c.window))), html.A("hx-trigger", "load, again"), html.A("aria-live", "polite"),
 					html.E("p.quiet", html.Text("Counting …")))),
