@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
@@ -21,13 +20,12 @@ func (e Indexes) Rerank(ctx context.Context, query string, texts []string) ([]fl
 		return scores, err
 	}
 	var fusion index.Fusion
-	with := e.spaces.Current.Load().Embedder
+	space := e.spaces.Current.Load()
+	with := space.Embedder
 	if with == nil {
 		return round(index.Texts(query, texts, nil, fusion)), nil
 	}
-	if c, ok := with.(embed.Calibrated); ok {
-		fusion.EmbedderWeight, fusion.VectorFloor = c.VectorWeight(), c.NoiseFloor()
-	}
+	space.Calibrate(&fusion)
 	question, err := with.EmbedQuery(ctx, query)
 	if err != nil {
 		return nil, err
@@ -38,7 +36,7 @@ func (e Indexes) Rerank(ctx context.Context, query string, texts []string) ([]fl
 	}
 	cosines := make([]float64, len(texts))
 	for i, v := range vectors {
-		cosines[i] = cosine(question, v)
+		cosines[i] = max(0, embed.Cosine(question, v))
 	}
 	return round(index.Texts(query, texts, cosines, fusion)), nil
 }
@@ -48,19 +46,4 @@ func round(list []float64) []float64 {
 		list[i] = ragctx.Rounded(x)
 	}
 	return list
-}
-
-// cosine returns the cosine of two vectors; 0 without a direction.
-func cosine(a, b []float32) float64 {
-	if len(a) == 0 || len(a) != len(b) {
-		return 0
-	}
-	var dot, x, y float64
-	for i := range a {
-		dot, x, y = dot+float64(a[i])*float64(b[i]), x+float64(a[i])*float64(a[i]), y+float64(b[i])*float64(b[i])
-	}
-	if x == 0 || y == 0 {
-		return 0
-	}
-	return max(0, dot/math.Sqrt(x*y))
 }

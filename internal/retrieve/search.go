@@ -165,7 +165,7 @@ func (s *search) askIn(ctx context.Context, in *Space, k int) (found, error) {
 	}
 	if in != nil {
 		plan.Space = in.Name()
-		in.calibrate(&plan.Fusion)
+		in.Calibrate(&plan.Fusion)
 	}
 	res, err := s.index.Search(ctx, plan)
 	res.Degraded = append(degraded, res.Degraded...)

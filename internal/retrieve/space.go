@@ -30,8 +30,8 @@ func (s *Space) Name() string { return SpaceName(s.ID) }
 // SpaceName returns the name of the embedding space of an embedder's store id.
 func SpaceName(embedder int64) string { return strconv.FormatInt(embedder, 10) }
 
-// calibrate sets the embedder's calibration where the query leaves it open.
-func (s *Space) calibrate(f *index.Fusion) {
+// Calibrate sets the embedder's calibration where the query leaves it open.
+func (s *Space) Calibrate(f *index.Fusion) {
 	c, ok := s.Embedder.(embed.Calibrated)
 	if !ok {
 		return

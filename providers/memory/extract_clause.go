@@ -3,12 +3,12 @@ package memory
 import (
 	"context"
 	"errors"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
@@ -77,23 +77,7 @@ func (g *ground) near(content string, share float64) bool {
 	if g.vector == nil {
 		g.vector = v[1]
 	}
-	return cosine(v[0], g.vector) >= nearCosine
-}
-
-func cosine(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var dot, x, y float64
-	for i := range a {
-		dot += float64(a[i]) * float64(b[i])
-		x += float64(a[i]) * float64(a[i])
-		y += float64(b[i]) * float64(b[i])
-	}
-	if x == 0 || y == 0 {
-		return 0
-	}
-	return dot / math.Sqrt(x*y)
+	return embed.Cosine(v[0], g.vector) >= nearCosine
 }
 
 // languageOf returns the language with most function words in a text, or "".
