@@ -59,6 +59,8 @@ func amount(n int, noun string) string {
 	}
 	if stem, is := strings.CutSuffix(noun, "y"); is {
 		noun = stem + "ie"
+	} else if strings.HasSuffix(noun, "ch") {
+		noun += "e"
 	}
 	return fmt.Sprintf("%s %ss", grouped(n), noun)
 }

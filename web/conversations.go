@@ -76,7 +76,7 @@ func showConversations(v *visit) (html.Part, error) {
 	}
 	return html.List{
 		heading("Conversations"),
-		html.E("form.memories", html.A("method", "get"), html.A("action", conversationsPath), namespaceField(v), html.E("div.scope",
+		html.E("form.memories", html.A("method", "get"), html.A("action", conversationsPath), v.namespaceField(), html.E("div.scope",
 			html.E("label", html.E("span", html.Text("User")), html.E("input", html.A("name", "user"), html.A("value", user),
 				html.A("placeholder", "all users"), html.A("maxlength", "512"), html.A("autocomplete", "off"))),
 			html.E("button.main", html.Text("Show")))),
@@ -203,7 +203,7 @@ func (c *openConversation) read(v *visit) error {
 	return err
 }
 
-// compiled returns what a model is shown of the branch up to a message, or with raw what is stored.
+// compiled returns the messages of the branch up to one: those that a model is shown, or with raw all that are stored.
 func (c *openConversation) compiled(v *visit, leaf string, raw bool) (shown, error) {
 	body := map[string]any{"leaf": leaf, "raw": raw}
 	if !raw {
@@ -222,7 +222,7 @@ func showConversation(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	v.title = c.ID
-	counts := fmt.Sprintf("%s, %s, %s", amount(c.Messages, "message"), plural(c.Branches, "branch", "branches"), amount(c.Compactions,
+	counts := fmt.Sprintf("%s, %s, %s", amount(c.Messages, "message"), amount(c.Branches, "branch"), amount(c.Compactions,
 		"compaction"))
 	address := func(args ...string) string {
 		return c.link(v, append([]string{"window", strconv.Itoa(c.window)}, args...)...)
@@ -246,26 +246,15 @@ func showConversation(v *visit) (html.Part, error) {
 	}, nil
 }
 
-// plural returns a number with the form of a noun that fits.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return grouped(n) + " " + many
-}
-
 // windowForm chooses the window that the conversation is compared with.
 func (c *openConversation) windowForm(v *visit) html.Part {
-	hidden := func(name, value string) html.Part {
-		return html.If(value != "", html.E("input", html.A("type", "hidden"), html.A("name", name), html.A("value", value)))
-	}
 	leaf := ""
 	if c.leaf != c.Leaf {
 		leaf = c.leaf
 	}
-	return html.E("form.memories", html.A("method", "get"), html.A("action", conversationsPath+"/one"), namespaceField(v),
+	return html.E("form.memories", html.A("method", "get"), html.A("action", conversationsPath+"/one"), v.namespaceField(),
 		hidden("id", c.ID),
-		hidden("user", c.User), hidden("leaf", leaf), html.E("div.scope",
+		html.If(c.User != "", hidden("user", c.User)), html.If(leaf != "", hidden("leaf", leaf)), html.E("div.scope",
 			html.E("label", html.E("span", html.Text("Window of the model, in tokens")), html.E("input", html.A("type", "number"),
 				html.A("name", "window"),
 				html.A("min", "1"), html.A("max", "10000000"), html.Int("value", c.window))),
@@ -281,7 +270,6 @@ var conversationActions = map[string]struct{ name, done, verb string }{
 
 // button is a button of the conversation with the fields that it sends.
 func (c *openConversation) button(v *visit, do string) html.Part {
-	hidden := memoryScope{}.hidden
 	return html.E("form", html.A("method", "post"), html.A("action", v.link(conversationsPath+"/act")), v.tokenField(), hidden("id",
 		c.ID),
 		hidden("user", c.User), hidden("leaf", c.leaf), hidden("window", strconv.Itoa(c.window)),

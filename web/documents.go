@@ -80,14 +80,6 @@ func showDocuments(v *visit) (html.Part, error) {
 	}, nil
 }
 
-// namespaceField keeps the namespace of the page in a form that is sent by GET.
-func (v *visit) namespaceField() html.Part {
-	if v.namespace() == "" {
-		return nil
-	}
-	return html.E("input", html.A("type", "hidden"), html.A("name", "namespace"), html.A("value", v.namespace()))
-}
-
 // documentTable lists a page of documents, under the folders of their ids.
 func (v *visit) documentTable(prefix string) (html.Part, error) {
 	page, err := get[struct {
@@ -200,10 +192,6 @@ func (v *visit) deletedNote(id, version string) html.Part {
 		html.If(version != "", html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/restore")),
 			v.tokenField(),
 			hidden("id", id), hidden("version", version), html.T("button", "Undo"))))
-}
-
-func hidden(name, value string) html.Part {
-	return html.E("input", html.A("type", "hidden"), html.A("name", name), html.A("value", value))
 }
 
 // deleteDocument deletes a document, or erases it.

@@ -57,7 +57,7 @@ func showMap(v *visit) (html.Part, error) {
 		heading("Map", html.E("form", html.A("method", "post"), html.A("action", v.link(mapPath+"/again")), v.tokenField(),
 			html.E("button", html.Text("Draw again")))),
 		html.E("script", html.A("src", assetPath("map.js")), html.Flag("defer", true)),
-		html.E("form.memories", html.A("method", "get"), html.A("action", mapPath), namespaceField(v), html.E("div.scope",
+		html.E("form.memories", html.A("method", "get"), html.A("action", mapPath), v.namespaceField(), html.E("div.scope",
 			html.E("label.wide", html.E("span", html.Text("Question")), html.E("input", html.A("name", "q"), html.A("value", q),
 				html.A("maxlength", "2000"),
 				html.A("autocomplete", "off"), html.A("placeholder", "Where on the map is …"))),

@@ -200,7 +200,7 @@ func (s memoryScope) form(v *visit, users []userCount) (html.Part, error) {
 			html.A("placeholder", hint), html.A("maxlength", "512"), html.A("autocomplete", "off"), html.If(name == "user", html.A("list",
 				"users"))))
 	}
-	return html.E("form.memories#memories", html.A("method", "get"), html.A("action", memoryPath), namespaceField(v),
+	return html.E("form.memories#memories", html.A("method", "get"), html.A("action", memoryPath), v.namespaceField(),
 		html.A("hx-get", memoryPath+"/timeline"), html.A("hx-trigger", "input from:#as-of delay:80ms, again"), html.A("hx-target",
 			"#timeline"),
 		html.A("hx-sync", "this:replace"),
@@ -209,12 +209,6 @@ func (s memoryScope) form(v *visit, users []userCount) (html.Part, error) {
 			html.E("label", html.E("span", html.Text("Show")), html.E("select", html.A("name", "show"), shows)),
 			html.E("button.main", html.Text("Show"))),
 		slider), nil
-}
-
-// namespaceField keeps the namespace of the page in a form that is sent with GET.
-func namespaceField(v *visit) html.Part {
-	return html.If(v.namespace() != "", html.E("input", html.A("type", "hidden"), html.A("name", "namespace"), html.A("value",
-		v.namespace())))
 }
 
 // moments returns the times at which something was learnt, oldest first.

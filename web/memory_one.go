@@ -149,21 +149,17 @@ func (s memoryScope) editForm(v *visit, m memoryOf) html.Part {
 			html.Flag("checked", on)),
 			html.E("span", html.Text(label)))
 	}
-	return html.E("form.edit", html.A("method", "post"), html.A("action", v.link(memoryPath+"/edit")), v.tokenField(), s.hidden("id",
-		m.ID), s.hidden("user", s.user),
+	return html.E("form.edit", html.A("method", "post"), html.A("action", v.link(memoryPath+"/edit")), v.tokenField(), hidden("id",
+		m.ID), hidden("user", s.user),
 		html.E("label", html.E("span", html.Text("Text")), html.E("textarea", html.A("name", "content"), html.A("rows", "4"),
 			html.Flag("required", true), html.Text(m.Content))),
 		html.E("label", html.E("span", html.Text("Tags, separated by commas")), html.E("input", html.A("name", "tags"), html.A("value",
-			strings.Join(m.Tags, ", ")))), s.hidden("tags_before", strings.Join(m.Tags, ", ")),
+			strings.Join(m.Tags, ", ")))), hidden("tags_before", strings.Join(m.Tags, ", ")),
 		html.E("label", html.E("span", html.Text("Importance, 0 to 1")), html.E("input", html.A("type", "number"), html.A("name",
 			"importance"), html.A("min", "0"),
 			html.A("max", "1"), html.A("step", "any"), html.A("value", strconv.FormatFloat(m.Importance, 'g', -1, 64)))),
 		check("pinned", "Pinned: in every prompt", m.Pinned), check("profile", "Lasting: describes the user", m.Profile),
 		html.E("div.actions", html.E("button.main", html.Text("Save"))))
-}
-
-func (s memoryScope) hidden(name, value string) html.Part {
-	return html.E("input", html.A("type", "hidden"), html.A("name", name), html.A("value", value))
 }
 
 // saveMemory stores what the form of a memory says.
@@ -243,9 +239,9 @@ func (s memoryScope) actions(v *visit, m memoryOf) html.Part {
 			"Erase this memory for good, with its turn?")),
 			html.Text(memoryActions[name].name), html.E("span.unseen", html.Text(" "+excerpt(m.Content, 60)))))
 	}
-	return html.E("form.actions", html.A("method", "post"), html.A("action", v.link(memoryPath+"/act")), v.tokenField(), s.hidden("id",
+	return html.E("form.actions", html.A("method", "post"), html.A("action", v.link(memoryPath+"/act")), v.tokenField(), hidden("id",
 		m.ID),
-		s.hidden("user", s.user), s.hidden("back", v.r.URL.RequestURI()), list)
+		hidden("user", s.user), hidden("back", v.r.URL.RequestURI()), list)
 }
 
 // actOnMemory does what a button says, and leads back to its page.

@@ -103,8 +103,16 @@ func (v *visit) namespaceForm() html.Part {
 }
 
 // tokenField is the CSRF token of a form.
-func (v *visit) tokenField() html.Part {
-	return html.E("input", html.A("type", "hidden"), html.A("name", "csrf"), html.A("value", csrfToken(v.cookie)))
+func (v *visit) tokenField() html.Part { return hidden("csrf", csrfToken(v.cookie)) }
+
+// namespaceField keeps the namespace of the page in a form that is sent by GET.
+func (v *visit) namespaceField() html.Part {
+	return html.If(v.namespace() != "", hidden("namespace", v.namespace()))
+}
+
+// hidden is a field that a form sends and a visitor does not see.
+func hidden(name, value string) html.Part {
+	return html.E("input", html.A("type", "hidden"), html.A("name", name), html.A("value", value))
 }
 
 // heading begins a page. The parts after the name are shown at its right.

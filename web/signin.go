@@ -26,7 +26,7 @@ func (v *visit) signInForm(next, fault string) html.Part {
 	return html.E("div.sign-in", html.T("h1", "ragctx"), html.T("p", note),
 		html.If(fault != "", html.E("p.fault#fault", html.A("role", "alert"), html.Text(fault))),
 		html.E("form", html.A("method", "post"), html.A("action", root+"/sign-in"), v.tokenField(),
-			html.E("input", html.A("type", "hidden"), html.A("name", "next"), html.A("value", next)),
+			hidden("next", next),
 			html.E("label", html.T("span", "API key"), html.E("input", html.A("type", "password"), html.A("name", "key"),
 				html.Flag("required", true), html.Flag("autofocus", true), html.A("autocomplete", "current-password"),
 				html.Int("maxlength", maxKeyBytes), html.If(fault != "", html.A("aria-describedby", "fault")))),

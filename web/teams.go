@@ -178,13 +178,12 @@ type packOf struct {
 func (v *visit) pack(cluster string, messages []ledgerMessage) html.Part {
 	q := v.r.URL.Query()
 	strategy := cmp.Or(q.Get("strategy"), usualStrategy(messages))
-	hidden := memoryScope{}.hidden
 	field := func(label, name string) html.Part {
 		return html.E("label", html.E("span", html.Text(label)), html.E("input", html.A("name", name), html.A("value", q.Get(name)),
 			html.A("maxlength", "256"),
 			html.A("autocomplete", "off")))
 	}
-	form := html.E("form.edit", html.A("method", "get"), html.A("action", teamsPath+"/one"), namespaceField(v), hidden("cluster",
+	form := html.E("form.edit", html.A("method", "get"), html.A("action", teamsPath+"/one"), v.namespaceField(), hidden("cluster",
 		cluster),
 		html.E("div.scope.memories", field("Agent", "agent"), field("Role", "role"), field("Started by message #", "trigger")),
 		html.E("label", html.E("span", html.Text("Strategy: sources and maxTokens, as JSON")), html.E("textarea.mono", html.A("name",
