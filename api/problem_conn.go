@@ -12,9 +12,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// problemListener accepts connections whose errors are problems, also those of requests that net/http
-// refuses before a handler sees them, such as a bad escape in a URL. Under TLS the connection
-// carries encrypted bytes, and such errors stay plain text.
+// problemListener accepts connections on which every error is a problem in JSON. net/http itself answers a
+// request that it cannot read, such as one with a bad escape in its URL, in plain text; the connection
+// rewrites that answer. Under TLS the bytes are encrypted, so these answers stay plain text.
 type problemListener struct {
 	net.Listener
 

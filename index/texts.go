@@ -14,9 +14,9 @@ const (
 	textLength     = 0.75
 )
 
-// Texts returns the relevance of texts that are in no index, in their order: as of hits, but with words
-// alone, whose weights come from the texts and [priorTexts] without them. Cosines are those of the texts
-// with the question; nil is none.
+// Texts returns the relevance of texts that are in no index, in their order. It is computed as for hits, but the
+// keyword score has single words only. The texts, and [priorTexts] more without the words, give the weights of words.
+// cosines are those of the texts with the question; nil means that there are no vectors.
 func Texts(question string, texts []string, cosines []float64, f Fusion) []float64 {
 	hits := make([]Candidate, len(texts))
 	for i, k := range keywordShares(question, texts) {

@@ -198,7 +198,7 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// fill stores documents of 50 chunks each, whose words are as unequally frequent as those of a language.
+// fill stores documents of 50 chunks each. Some words are frequent and most are rare, as in a language.
 func fill(b *testing.B, f *fixture, chunks int) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Minute)
