@@ -175,8 +175,8 @@ func TestInterruptedIngestGoesOn(t *testing.T) {
 		t.Error("a canceled run left run files")
 	}
 	r := run(t, eval.Options{Data: data, Out: cut, Sets: sets})
-	if !maps.Equal(found(t, whole), found(t, cut)) {
-		t.Error("the run files differ from those of one ingest")
+	if a, b := found(t, whole), found(t, cut); !maps.Equal(a, b) {
+		t.Errorf("the run files differ from those of one ingest:\n%v\n%v", a, b)
 	}
 	if i := r.Sets[0].Ingest; i.Entries != 5 || i.Chunks > 5 {
 		t.Errorf("ingested %+v", i)

@@ -28,8 +28,10 @@ type prepared struct {
 	statements func() *facts.Statements
 }
 
-func prepare(content string, instruction bool) *prepared {
-	return &prepared{facts.Keys(content), sync.OnceValue(func() *facts.Statements { return facts.ReadStatements(content, instruction) })}
+func prepare(content string, instruction bool, speakers []string) *prepared {
+	return &prepared{facts.Keys(content), sync.OnceValue(func() *facts.Statements {
+		return facts.ReadStatements(content, instruction, speakers...)
+	})}
 }
 
 // shares reports whether two contents have a key in common.
@@ -67,17 +69,20 @@ func (c *ChangeFinder) Forget() {
 }
 
 // prepared returns the prepared content of a memory. It caches it unless something was erased since the generation.
-func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *prepared {
+func (c *ChangeFinder) prepared(m *ragctx.Memory, speakers []string, generation uint64) *prepared {
 	instruction := m.About != nil && addressed(m.About.Kind)
 	key := m.Content
 	if instruction {
 		key = "!" + key
 	}
+	if i := slices.IndexFunc(speakers, func(s string) bool { return strings.HasPrefix(m.Content, s) }); i >= 0 {
+		key = speakers[i] + "\n" + key
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, ok := c.known.Get(key)
 	if !ok {
-		s = prepare(m.Content, instruction)
+		s = prepare(m.Content, instruction, speakers)
 		if generation == c.generation {
 			c.known.Put(key, s, preparedRatio*len(key))
 		}
@@ -90,13 +95,14 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory, generation uint64) *prepared {
 // stored if it changes a known fact. Apply returns the remaining parts of memories that are obsolete in part.
 func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragctx.Memory, error)) (rest []ragctx.Memory, err error) {
 	newer := make(map[int]*prepared) // of the findings that may change a memory
+	speakers := facts.Speakers(t.Messages)
 	for i := range found {
 		f := &found[i]
 		if f.Verdict == Quarantine || f.Content == "" ||
 			f.Verdict == Reject && (f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
 			continue
 		}
-		if s := prepare(f.Content, addressed(f.Kind)); f.Verdict != Reject || s.statements().Changes() {
+		if s := prepare(f.Content, addressed(f.Kind), speakers); f.Verdict != Reject || s.statements().Changes() {
 			newer[i] = s
 		}
 	}
@@ -113,7 +119,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 	known = slices.DeleteFunc(slices.Clone(known), func(k ragctx.Memory) bool { return !before(k, t) })
 	older := make([]*prepared, len(known))
 	for j := range known {
-		older[j] = c.prepared(&known[j], generation)
+		older[j] = c.prepared(&known[j], speakers, generation)
 	}
 	common := facts.Common(func(yield func([]string) bool) {
 		for _, p := range older {
@@ -151,7 +157,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 				left[j] = remainder(t, k)
 			}
 			if known[j].Content = text; text != "" {
-				older[j] = prepare(text, k.About != nil && addressed(k.About.Kind))
+				older[j] = prepare(text, k.About != nil && addressed(k.About.Kind), speakers)
 			}
 		}
 	}

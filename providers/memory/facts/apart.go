@@ -11,8 +11,9 @@ import (
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
 func ruledOut(n, o *Statement) bool {
 	c := n.changes()
-	return c.doubt || c.denied || c.says(cuePast) || otherPerson(n, o) || otherSubject(n, o) || otherWish(n, o) || otherDenial(n, o) ||
-		personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) || placeOfThing(n, o) || byAccident(n) || partOfValue(n, o)
+	return c.doubt || c.denied || c.says(cuePast) || otherPerson(n, o) || otherName(n, o) || otherSubject(n, o) || otherWish(n, o) ||
+		otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) || placeOfThing(n, o) || byAccident(n) ||
+		partOfValue(n, o)
 }
 
 // shared returns the content words of the older statement that the newer one has.
@@ -100,6 +101,9 @@ func timeOnly(n, o *Statement) bool {
 // personOnly reports whether all that two statements share is the person they are about: the kinds of their values, their
 // verbs and their topics differ.
 func personOnly(n, o *Statement) bool {
+	if thingOfPerson(n, o) {
+		return true
+	}
 	if n.owner != aPerson || o.owner != aPerson || sameKinds(n, o) && (!quotesGerman(n) || n.namesPlace()) {
 		return false
 	}
@@ -119,6 +123,22 @@ func personOnly(n, o *Statement) bool {
 	}
 	for topic := range nt {
 		if ot[topic] {
+			return false
+		}
+	}
+	return true
+}
+
+// thingOfPerson reports whether the older statement is about a thing of a person by name, and all that the newer one has of
+// it is the name: Mara's car, and Mara moved.
+func thingOfPerson(n, o *Statement) bool {
+	words := shared(n, o)
+	if o.owner != aThing || o.name == "" || len(words) == 0 ||
+		slices.ContainsFunc(words, func(x term) bool { return !samePersonWord(x.stem, o.name) }) {
+		return false
+	}
+	for topic := range n.topics {
+		if o.topics[topic] {
 			return false
 		}
 	}

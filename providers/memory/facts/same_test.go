@@ -244,3 +244,59 @@ func TestEverydayLookalikes(t *testing.T) {
 		}
 	}
 }
+
+// TestNamedSpeakers checks that a statement of a named speaker is matched as one of a user is, and that what a person
+// says changes nothing that is known of another one.
+func TestNamedSpeakers(t *testing.T) {
+	by := func(name, content string) (string, bool) {
+		for _, l := range languages() {
+			if quote, ok := strings.CutPrefix(content, l.says); ok {
+				return name + ": " + quote, true
+			}
+		}
+		rest, ok := strings.CutPrefix(content, "The user")
+		return name + rest, ok && !strings.Contains(rest, "the user")
+	}
+	gone := func(newer, older string, speakers ...string) bool {
+		_, _, ok := Supersedes(ReadStatements(newer, false, speakers...), ReadStatements(older, false, speakers...), rare)
+		return ok
+	}
+	compared := 0
+	for _, p := range matched {
+		older, ok := by("Mara", p.older)
+		newer, also := by("Mara", p.newer)
+		if !ok || !also {
+			continue
+		}
+		compared++
+		if got, want := gone(newer, older, "Mara"), gone(p.newer, p.older); got != want {
+			t.Errorf("%q makes %q obsolete: %v, by a user: %v", newer, older, got, want)
+		}
+		if other, _ := by("Piet", p.newer); gone(other, older, "Piet") && strings.HasPrefix(p.older, "The user ") && strings.HasPrefix(other, "Piet ") {
+			t.Errorf("%q makes %q obsolete", other, older)
+		}
+	}
+	if compared < 80 {
+		t.Errorf("only %d pairs compared", compared)
+	}
+	for _, p := range [][2]string{
+		{"Mara's heron is called Otto.", "Mara moved to Bergen."},
+		{"Lena's car is a Golf.", "Lena bought a house in Lyon."},
+		{"Lena drives a Volvo.", "Piet sold the Volvo."},
+		{"Mara: „ich wohne in Kiel“", "Piet: „Inzwischen wohne ich in Rostock“"},
+		{"Mara: « je travaille chez Orange »", "Piet: « je travaille chez Bouygues depuis mars »"},
+		{"Mara: «mi banco es Caja Sur»", "Piet: «mi banco ahora es Openbank»"},
+		{"Mara's son is 7.", "Piet's son turned 8."},
+	} {
+		for _, speakers := range [][]string{nil, {"Piet"}, {"Mara", "Piet"}} {
+			if gone(p[1], p[0], speakers...) {
+				t.Errorf("%q makes %q obsolete (speakers %v)", p[1], p[0], speakers)
+			}
+		}
+	}
+	older := ReadStatements("Mara lives in Bergen with Mara's daughter Ida.", false, "Mara")
+	_, rest, ok := Supersedes(ReadStatements("Mara has relocated to Turin.", false, "Mara"), older, rare)
+	if want := "Mara's daughter is Ida."; !ok || rest != want {
+		t.Errorf("left is %q (%v), want %q", rest, ok, want)
+	}
+}

@@ -15,12 +15,15 @@ import (
 type Statement struct {
 	owner  owner
 	person string // the stem of the person's name or relation, if the owner is a person
+	name   string // the stem of the name of the person whom it is about, or whose thing; "" for the user
 	// subject are the content stems before the verb, words those of the whole statement.
 	subject, words []term
 	verb           string // the first form of the main verb, or ""
 	topics         map[string]bool
 	kinds          map[valueKind]bool // of the values after the subject
 	order          bool               // addresses the assistant
+	quoted         bool               // the words of a speaker
+	bySpeaker      bool               // of a speaker with a name
 	// denies is set for a statement that something is not, or no more.
 	denies bool
 
@@ -64,10 +67,14 @@ type Statements struct {
 	before string   // the words around a quotation
 	after  string   //
 	texts  []string // of the parts
+	// speaker is the name at the beginning of the content, if it is one of the speakers. The parts have "the user" instead.
+	speaker string
 }
 
-// ReadStatements prepares the content of a fact. Instruction says that it addresses the assistant.
-func ReadStatements(content string, instruction bool) *Statements {
+// ReadStatements prepares the content of a fact. Instruction says that it addresses the assistant. Speakers are the
+// names of persons whose own statements are to be read as those of a user.
+func ReadStatements(content string, instruction bool, speakers ...string) *Statements {
+	content, speaker := asUser(content, speakers)
 	t := read(content)
 	from, to := 0, len(t.fold)
 	quoted := false
@@ -77,13 +84,17 @@ func ReadStatements(content string, instruction bool) *Statements {
 	for to > from && bytes.IndexByte([]byte(` ".!`), t.fold[to-1]) >= 0 {
 		to--
 	}
-	out := &Statements{before: t.orig(0, from), after: t.orig(to, len(t.fold))}
+	out := &Statements{before: t.orig(0, from), after: t.orig(to, len(t.fold)), speaker: speaker}
 	var last *Statement
 	for _, x := range t.pieces(from, to, true) {
-		s := &Statement{topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction}
-		s.fill(t, t.words(x.from, x.to), quoted)
+		s := &Statement{
+			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, bySpeaker: speaker != "",
+		}
+		ws := t.words(x.from, x.to)
+		s.fill(t, ws, quoted)
+		s.name = s.nameOf(t, ws, speaker)
 		if last != nil && s.owner == aThing && len(s.subject) == 0 || x.subject != "" && last != nil {
-			s.owner, s.person = last.owner, last.person
+			s.owner, s.person, s.name = last.owner, last.person, last.name
 			if s.subject = last.subject; x.subject != "" {
 				s.words = append(slices.Clone(last.subject), s.words...)
 			}
@@ -110,10 +121,14 @@ func (s *Statements) without(gone, over []bool) string {
 	if len(left) == 0 {
 		return ""
 	}
+	out := s.before + strings.Join(left, ", ") + s.after
 	if s.before == "" {
-		return sentenceCase(strings.Join(left, ", "))
+		out = sentenceCase(strings.Join(left, ", "))
 	}
-	return s.before + strings.Join(left, ", ") + s.after
+	if s.speaker != "" {
+		return nameAgain(out, s.speaker)
+	}
+	return out
 }
 
 // companion returns the words for a relative with a name beside the value of a statement: "with my daughter Zoe".

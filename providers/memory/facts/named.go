@@ -1,0 +1,93 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// Speakers returns the names of the persons who wrote some messages.
+func Speakers(messages []ragctx.Message) (out []string) {
+	for _, m := range messages {
+		if from, ok := speaker(m); ok && from.named && !slices.Contains(out, from.name) {
+			out = append(out, from.name)
+		}
+	}
+	return out
+}
+
+// asUser returns the content of a fact as if an unnamed user had said it, and the name that it had instead:
+// "Mara's car" becomes "The user's car" if Mara is one of the speakers. Whoever is quoted is a speaker.
+func asUser(content string, speakers []string) (as, speaker string) {
+	unnamed := func(l *language) bool { return strings.HasPrefix(content, l.user) }
+	if slices.ContainsFunc(languages(), unnamed) || strings.Contains(content, "the user") {
+		return content, ""
+	}
+	if name, quote, ok := strings.Cut(content, ": "); ok && strings.Count(name, " ") < 4 {
+		for _, l := range slices.Backward(languages()) { // « with a space is French
+			if strings.HasPrefix(quote, l.quotes[0]) {
+				return l.says + quote, name
+			}
+		}
+	}
+	for _, name := range speakers {
+		rest, ok := strings.CutPrefix(content, name)
+		if ok && name != "" && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "'s ")) {
+			return english.user + strings.ReplaceAll(rest, " "+name+"'s ", " the user's "), name
+		}
+	}
+	return content, ""
+}
+
+// nameAgain returns a content of [asUser] with the name of its speaker.
+func nameAgain(content, speaker string) string {
+	for _, l := range languages() {
+		if quote, ok := strings.CutPrefix(content, l.says); ok {
+			return speaker + ": " + quote
+		}
+	}
+	return strings.NewReplacer(english.user, speaker, strings.ToLower(english.user), speaker).Replace(content)
+}
+
+// nameOf returns the stem of the name of the person whom a statement is about, or whose thing.
+func (s *Statement) nameOf(t *text, ws []word, speaker string) string {
+	if speaker != "" {
+		own := func(w word) bool { f := t.folded(w); return f == "user's" || ownWord[f] }
+		relative := s.owner == aPerson && kinStems[s.person]
+		if s.owner == theUser || s.owner == aThing && len(s.subject) == 0 ||
+			(s.owner == aThing || relative) && slices.ContainsFunc(ws[:min(3, len(ws))], own) {
+			return stem(foldWord(speaker))
+		}
+	}
+	if s.owner == aPerson && !kinStems[s.person] && !thirdPerson[s.person] {
+		return s.person
+	}
+	if len(ws) > 0 && t.capital(ws[0].from) && strings.HasSuffix(t.folded(ws[0]), "'s") {
+		return stem(t.folded(ws[0]))
+	}
+	return ""
+}
+
+// foldWord folds the first word of a name.
+func foldWord(name string) string {
+	t := read(name)
+	if ws := t.words(0, len(t.fold)); len(ws) > 0 {
+		return t.folded(ws[0])
+	}
+	return ""
+}
+
+// otherName reports whether two statements are about persons of different names, or about their things. A role may pass
+// from one person to another: the newer statement then names the older person, or has all other words of the older one.
+// Without a known speaker a name may be one of a thing, so a statement of a replacement counts.
+func otherName(n, o *Statement) bool {
+	if n.name == "" || o.name == "" || samePersonWord(n.name, o.name) || n.has(term{stem: o.name}) {
+		return false
+	}
+	if !n.bySpeaker && !o.bySpeaker && (n.quoted || o.quoted || n.changes().says(cueReplace, cueNow)) {
+		return false
+	}
+	role := slices.DeleteFunc(slices.Clone(o.words), func(x term) bool { return samePersonWord(x.stem, o.name) })
+	return len(role) == 0 || slices.ContainsFunc(role, func(x term) bool { return !n.has(x) }) || !o.hasAny(definite)
+}
