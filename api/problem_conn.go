@@ -14,7 +14,8 @@ import (
 
 // problemListener accepts connections on which every error is a problem in JSON. net/http itself answers a
 // request that it cannot read, such as one with a bad escape in its URL, in plain text; the connection
-// rewrites that answer. Under TLS the bytes are encrypted, so these answers stay plain text.
+// rewrites that answer. Below TLS it sees only the answer to a client that does not speak TLS; the other
+// answers are encrypted, so they stay plain text.
 type problemListener struct {
 	net.Listener
 
@@ -47,8 +48,14 @@ func (c problemConn) CloseWrite() error {
 // plainHeaders are the headers with which net/http answers a request that it cannot read.
 const plainHeaders = "Content-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
 
+// withoutTLS begins the answer of net/http to a client that sends a request without TLS where TLS is spoken.
+const withoutTLS = "HTTP/1.0 400 Bad Request\r\n\r\n"
+
 // Write implements [net.Conn]; net/http writes such an answer in one call.
 func (c problemConn) Write(b []byte) (int, error) {
+	if bytes.HasPrefix(b, []byte(withoutTLS)) {
+		return len(b), c.answer("HTTP/1.0 400 Bad Request", http.StatusBadRequest, "the server uses TLS; begin its URL with https://")
+	}
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
 	text, plain := bytes.CutPrefix(rest, []byte(plainHeaders))
 	name, is := strings.CutPrefix(string(line[:min(len(line), 64)]), "HTTP/1.1 ")
@@ -61,6 +68,11 @@ func (c problemConn) Write(b []byte) (int, error) {
 	if why := strings.TrimPrefix(string(text), code+" "); why != http.StatusText(status) {
 		detail = strings.TrimPrefix(why, http.StatusText(status)+": ")
 	}
+	return len(b), c.answer(string(line), status, detail)
+}
+
+// answer writes a problem under a status line.
+func (c problemConn) answer(line string, status int, detail string) error {
 	p := newProblem(status, codeOfStatus(status), detail)
 	p.RequestID = c.newID()
 	body, err := json.Marshal(p)
@@ -68,5 +80,5 @@ func (c problemConn) Write(b []byte) (int, error) {
 		_, err = fmt.Fprintf(c.Conn, "%s\r\nContent-Type: %s\r\nContent-Length: %d\r\n%s: %s\r\nConnection: close\r\n\r\n%s",
 			line, problemType, len(body), echo.HeaderXRequestID, p.RequestID, body)
 	}
-	return len(b), err
+	return err
 }

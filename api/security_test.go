@@ -171,6 +171,13 @@ func TestTLS(t *testing.T) {
 		}
 		c.Close()
 	}
+
+	plain := NewClient("http://" + ln.Addr().String())
+	defer plain.Close()
+	if p, ok := errors.AsType[*Problem](plain.Healthz(t.Context())); !ok || p.Status != http.StatusBadRequest ||
+		!strings.Contains(p.Detail, "https://") || p.RequestID == "" {
+		t.Errorf("a request without TLS is answered with %+v", p)
+	}
 }
 
 func serveUntil(t *testing.T, s *Server, ln net.Listener) (stop func()) {

@@ -182,11 +182,12 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	srv.RegisterOnShutdown(func() { s.stopOnce.Do(func() { close(s.stopping) }) })
 	failed := make(chan error, 1)
 	go func() {
+		ln := problemListener{ln, s.opts.NewID}
 		if s.opts.TLS != nil {
 			failed <- srv.ServeTLS(ln, "", "") // the configuration has the certificate
 			return
 		}
-		failed <- srv.Serve(problemListener{ln, s.opts.NewID})
+		failed <- srv.Serve(ln)
 	}()
 	select {
 	case err := <-failed:

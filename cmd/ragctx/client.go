@@ -110,7 +110,10 @@ func withLockRemedy(e *engine.LockedError) error {
 // engine opens the data directory in this process. Jobs stay paused, so that a command that does not wait
 // for them does not have to cancel them when it ends.
 func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level) (*ownEngine, error) {
-	if err := errors.Join(s.checkProject(), s.makeProject(stderr)); err != nil {
+	if err := s.checkProject(); err != nil {
+		return nil, err
+	}
+	if err := s.makeProject(stderr); err != nil {
 		return nil, err
 	}
 	o := engine.Options{
@@ -171,7 +174,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	}
 	if p.Engine, err = engine.Open(ctx, o); err != nil {
 		p.close()
-		return nil, s.taken(err)
+		return nil, s.taken(s.unusable(err))
 	}
 	return p, nil
 }

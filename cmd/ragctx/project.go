@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -91,7 +92,7 @@ func (s *settings) checkProject() error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
+		return s.unusable(err)
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("the data directory %s is open to other users, as if it had come with the files of the project; "+
@@ -106,6 +107,21 @@ func (s *settings) userWide(format string) string {
 		return fmt.Sprintf(format, printable(dir))
 	}
 	return ""
+}
+
+// unusable adds the remedy to an error about a data directory that this process cannot write, or that is
+// no directory.
+func (s *settings) unusable(err error) error {
+	cause, ok := errors.AsType[*fs.PathError](err)
+	if !ok || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) {
+		return err
+	}
+	global := ""
+	if s.origin["data"] == fromProject {
+		global = s.userWide(", --global uses %s")
+	}
+	return fmt.Errorf("the data directory %s cannot be used: %w; it must be a folder in which you can write; --data names another%s",
+		printable(s.Data), cause, global)
 }
 
 // makeProject makes the folder for the data of a project, if there is none, and reports it. Version
@@ -124,7 +140,7 @@ func (s *settings) makeProject(stderr io.Writer) error {
 		err = os.WriteFile(ignore, []byte("*\n"), 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("data directory: %w", err)
+		return s.unusable(err)
 	}
 	fmt.Fprintf(stderr, "the data of this project is in %s%s\n", printable(dir), s.userWide(" (with --global it is in %s)"))
 	return nil

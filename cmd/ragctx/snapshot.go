@@ -98,7 +98,7 @@ func runRestore(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string)
 		err = fmt.Errorf("%w, or --force, which replaces its contents", err)
 	}
 	if err != nil {
-		return unlocked(err)
+		return unlocked(s.unusable(err))
 	}
 	return writeSnapshotInfo(cmd.OutOrStdout(), f, "restored: "+s.Data, info)
 }
