@@ -18,7 +18,7 @@ import (
 // creators are the commands that may create a data directory. For all others a missing directory
 // is probably a typing error in its path, and creating one would hide it.
 var creators = []string{
-	"serve", "mcp", "ingest", "remember", "memory import", "procedures edit", "sessions create", "sessions append",
+	"serve", "mcp", "ingest", "import", "remember", "memory import", "procedures edit", "sessions create", "sessions append",
 	"sessions import", "ledger publish", "ledger import",
 	"namespaces create", "keys create", "bench",
 }

@@ -38,7 +38,7 @@ var commandGroups = []struct {
 	commands []func(lookupEnv) *cobra.Command
 }{
 	{"Ask", []func(lookupEnv) *cobra.Command{newQuery, newSearch, newAssemble, newExplain}},
-	{"Documents", []func(lookupEnv) *cobra.Command{newIngest, newDocs}},
+	{"Documents", []func(lookupEnv) *cobra.Command{newIngest, newImport, newDocs}},
 	{"Memories", []func(lookupEnv) *cobra.Command{newRemember, newMemory, newProcedures}},
 	{"Conversations", []func(lookupEnv) *cobra.Command{newSessions, newLedger, newPack}},
 	{"Server", []func(lookupEnv) *cobra.Command{newServe, newMCP, newStatus, newEvents, newJobs, newAPI}},

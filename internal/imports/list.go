@@ -1,0 +1,127 @@
+package imports
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
+
+// elements calls do with each element of a JSON list. The list is the whole text, or the value of one of the
+// keys of an object. An error of the JSON itself ends it, because the place of the next element is unknown.
+func elements(f file, do func(n int, raw json.RawMessage) error, keys ...string) error {
+	r, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	in := &bounded{r: r, all: maxList}
+	dec := json.NewDecoder(in)
+	if err := seekList(dec, in, keys); err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		in.element = maxElement
+		if !dec.More() {
+			break
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fmt.Errorf("element %d: %w", n, broken(err))
+		}
+		if err := do(n, raw); err != nil {
+			return err
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return broken(err)
+	}
+	return nil
+}
+
+// seekList reads up to the first element of the list.
+func seekList(dec *json.Decoder, in *bounded, keys []string) error {
+	in.element = maxElement
+	first, err := dec.Token()
+	if err != nil {
+		return broken(err)
+	}
+	if first == json.Delim('[') {
+		return nil
+	}
+	for first == json.Delim('{') && dec.More() {
+		in.element = maxElement
+		key, err := dec.Token()
+		if err != nil {
+			return broken(err)
+		}
+		if name, _ := key.(string); slices.Contains(keys, name) {
+			if begin, err := dec.Token(); err != nil {
+				return broken(err)
+			} else if begin == json.Delim('[') {
+				return nil
+			}
+			break
+		}
+		var skipped json.RawMessage
+		if err := dec.Decode(&skipped); err != nil {
+			return broken(err)
+		}
+	}
+	if len(keys) == 0 {
+		return ragctx.Invalid("file", "is not a JSON list")
+	}
+	return ragctx.Invalid("file", "is not a JSON list, and has none named %s", strings.Join(keys, " or "))
+}
+
+// broken explains an error of the JSON.
+func broken(err error) error {
+	if errors.Is(err, ragctx.ErrTooLarge) {
+		return err
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ragctx.Invalid("file", "ends in the middle; download the export again")
+	}
+	return ragctx.Invalid("file", "is not valid JSON: %v", err)
+}
+
+// bounded limits the bytes that are read for one element, and those of a whole file.
+type bounded struct {
+	r       io.Reader
+	element int64
+	all     int64
+}
+
+// Read implements [io.Reader]. It fills p, because the decoder looks through all blanks again after each call.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.element <= 0 {
+		return 0, ragctx.TooLarge("element", "is longer than %d MiB", maxElement>>20)
+	}
+	if b.all <= 0 {
+		return 0, ragctx.TooLarge("file", "is longer than %d GiB", int64(maxList)>>30)
+	}
+	n, err := io.ReadFull(b.r, p[:min(int64(len(p)), b.element, b.all)])
+	b.element -= int64(n)
+	b.all -= int64(n)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // the next call returns io.EOF
+	}
+	return n, err
+}
+
+// decode decodes an object. Its error names the field that has another type.
+func decode(raw []byte, to any) error {
+	err := json.Unmarshal(raw, to)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return ragctx.Invalid(cmp.Or(e.Field, "item"), "is a JSON %s, which is not expected here", e.Value)
+	}
+	if err != nil {
+		return ragctx.Invalid("item", "cannot be read: %v", err)
+	}
+	return nil
+}
