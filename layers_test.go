@@ -19,7 +19,7 @@ var layers = []string{
 	// leaves: they know nothing of each other
 	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf web/html",
 	". internal/atomicfile/faultfs",
-	"internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
+	"embed/internal/safetensors embed/internal/wordpiece internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
 	"index/vector/kernel index/keyword/internal/blockmax session/wire session/wire/pairing",
 	"internal/events internal/imports internal/llm internal/queryexpand internal/rerank internal/text/sentence internal/tokens",
 	"embed index index/vector/hnsw session xmlfmt",

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/internal/safetensors"
+	"github.com/ragctx/ragctx/embed/internal/wordpiece"
 )
 
 const (
@@ -92,31 +94,19 @@ func readPart(dir, name string, limit int64) ([]byte, error) {
 
 // newMean returns the embedder of the two files, without a name.
 func newMean(tokenizerJSON, model []byte) (*embedder, error) {
-	tokens, r, err := parseTokenizer(tokenizerJSON)
+	tok, err := wordpiece.Parse(tokenizerJSON)
 	if err != nil {
 		return nil, err
 	}
-	v, err := newVocabulary(tokens)
+	tensors, err := safetensors.Parse(model)
 	if err != nil {
 		return nil, err
 	}
-	tok, err := newTokenizer(v, r)
+	m, err := newMatrix(tensors, tok.Size())
 	if err != nil {
 		return nil, err
 	}
-	tensors, err := parseTensors(model)
-	if err != nil {
-		return nil, err
-	}
-	m, err := newMatrix(tensors, len(tokens))
-	if err != nil {
-		return nil, err
-	}
-	silent := map[int32]bool{tok.unknownID: true}
-	for _, s := range tok.special {
-		silent[s.id] = true
-	}
-	t, err := m.table(len(tokens), silent)
+	t, err := m.table(tok.Size(), tok.Silent())
 	if err != nil {
 		return nil, err
 	}

@@ -1,17 +1,21 @@
 package static
 
-import "math"
+import (
+	"math"
+
+	"github.com/ragctx/ragctx/embed/internal/safetensors"
+)
 
 // matrix is the embedding table of a safetensors file.
 type matrix struct {
 	dim     int
-	rows    tensor // two-dimensional
-	weights *tensor
-	mapping *tensor // from tokens to rows
+	rows    safetensors.Tensor // two-dimensional
+	weights *safetensors.Tensor
+	mapping *safetensors.Tensor // from tokens to rows
 }
 
 // newMatrix finds the table of a model with the given number of tokens.
-func newMatrix(tensors map[string]tensor, tokens int) (*matrix, error) {
+func newMatrix(tensors map[string]safetensors.Tensor, tokens int) (*matrix, error) {
 	m := &matrix{}
 	for _, name := range []string{"embeddings", "embedding.weight"} {
 		if t, ok := tensors[name]; ok {
@@ -19,27 +23,27 @@ func newMatrix(tensors map[string]tensor, tokens int) (*matrix, error) {
 			break
 		}
 	}
-	if len(m.rows.shape) != 2 || m.rows.kind == "I32" || m.rows.kind == "I64" {
-		return nil, badTensors("has no numeric tensor named embeddings or embedding.weight")
+	if len(m.rows.Shape) != 2 || m.rows.Kind == "I32" || m.rows.Kind == "I64" {
+		return nil, safetensors.Invalid("has no numeric tensor named embeddings or embedding.weight")
 	}
-	if m.dim = m.rows.shape[1]; m.dim < 1 || m.dim > maxDim {
-		return nil, badTensors("has %d dimensions; the limits are 1 and %d", m.dim, maxDim)
+	if m.dim = m.rows.Shape[1]; m.dim < 1 || m.dim > maxDim {
+		return nil, safetensors.Invalid("has %d dimensions; the limits are 1 and %d", m.dim, maxDim)
 	}
 	if tokens > maxTensors/m.dim {
-		return nil, badTensors("has %d dimensions for %d tokens, which is too large", m.dim, tokens)
+		return nil, safetensors.Invalid("has %d dimensions for %d tokens, which is too large", m.dim, tokens)
 	}
-	for name, to := range map[string]**tensor{"weights": &m.weights, "mapping": &m.mapping} {
+	for name, to := range map[string]**safetensors.Tensor{"weights": &m.weights, "mapping": &m.mapping} {
 		t, ok := tensors[name]
 		if !ok {
 			continue
 		}
-		if len(t.shape) != 1 || t.shape[0] < tokens {
-			return nil, badTensors("has %s of shape %d for %d tokens", name, t.shape, tokens)
+		if len(t.Shape) != 1 || t.Shape[0] < tokens {
+			return nil, safetensors.Invalid("has %s of shape %d for %d tokens", name, t.Shape, tokens)
 		}
 		*to = &t
 	}
-	if m.mapping == nil && m.rows.shape[0] < tokens {
-		return nil, badTensors("has %d rows for %d tokens", m.rows.shape[0], tokens)
+	if m.mapping == nil && m.rows.Shape[0] < tokens {
+		return nil, safetensors.Invalid("has %d rows for %d tokens", m.rows.Shape[0], tokens)
 	}
 	return m, nil
 }
@@ -76,23 +80,23 @@ func (m *matrix) table(tokens int, silent map[int32]bool) (*table, error) {
 func (m *matrix) read(values []float64, token int) (float32, error) {
 	row, weight := token, 1.0
 	if m.mapping != nil {
-		at := m.mapping.number(token)
-		if !(at >= 0 && at < float64(m.rows.shape[0])) {
-			return 0, badTensors("maps token %d to row %g, of %d", token, at, m.rows.shape[0])
+		at := m.mapping.Number(token)
+		if !(at >= 0 && at < float64(m.rows.Shape[0])) {
+			return 0, safetensors.Invalid("maps token %d to row %g, of %d", token, at, m.rows.Shape[0])
 		}
 		row = int(at)
 	}
 	if m.weights != nil {
-		weight = m.weights.number(token)
+		weight = m.weights.Number(token)
 	}
 	var largest float64
 	for i := range values {
-		values[i] = m.rows.number(row*m.dim + i)
+		values[i] = m.rows.Number(row*m.dim + i)
 		largest = max(largest, math.Abs(values[i])) // NaN if a value is NaN
 	}
 	scale := float32(largest / 127 * weight)
 	if scale-scale != 0 {
-		return 0, badTensors("has a value or weight for token %d that is not finite", token)
+		return 0, safetensors.Invalid("has a value or weight for token %d that is not finite", token)
 	}
 	if scale != 0 {
 		for i := range values {

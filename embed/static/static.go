@@ -24,6 +24,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/internal/wordpiece"
 )
 
 // model is the built-in table. A test verifies its checksum, so it is not verified at each start.
@@ -98,7 +99,7 @@ type embedder struct {
 	minCoverage float64 // minimum share of letters and digits in tokens with a row
 	exponent    float64
 	powers      [64]float64 // powers of small counts
-	tokenizer   *tokenizer
+	tokenizer   *wordpiece.Tokenizer
 	table       *table
 	state       sync.Pool // lookup *state
 }
@@ -109,13 +110,9 @@ func newEmbedder(data []byte) (*embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := newVocabulary(tokens)
-	if err != nil {
-		return nil, err
-	}
-	r := uncased()
-	r.lower, r.strip = h.Lowercase, h.Lowercase
-	tok, err := newTokenizer(v, r)
+	r := wordpiece.Uncased()
+	r.Lower, r.Strip = h.Lowercase, h.Lowercase
+	tok, err := wordpiece.New(tokens, r)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +133,7 @@ func (e *embedder) prepare() {
 		e.powers[n] = math.Pow(float64(n), e.exponent)
 	}
 	e.state.New = func() any {
-		return &state{words: newWords(e.tokenizer), counter: newCounter(), sums: make([]uint64, e.table.dim/perWord)}
+		return &state{words: wordpiece.NewWords(e.tokenizer), counter: newCounter(), sums: make([]uint64, e.table.dim/perWord)}
 	}
 }
 
@@ -167,7 +164,7 @@ func (e *embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 func (e *embedder) vector(text string) []float32 {
 	s := e.state.Get().(*state)
 	v := e.embed(s, text)
-	s.words.start("")
+	s.words.Start("")
 	s.counter.reset()
 	if cap(s.rows) > maxPooled {
 		s.rows = nil
@@ -180,17 +177,17 @@ func (e *embedder) vector(text string) []float32 {
 func (e *embedder) CountTokens(text string) int {
 	s := e.state.Get().(*state)
 	n := 0
-	for s.words.start(text); s.words.next(); {
-		n += len(s.words.pieces)
+	for s.words.Start(text); s.words.Next(); {
+		n += len(s.words.Pieces)
 	}
-	s.words.start("")
+	s.words.Start("")
 	e.state.Put(s)
 	return n
 }
 
 // state is the working memory for one text.
 type state struct {
-	words   *words
+	words   *wordpiece.Words
 	counter counter
 	rows    []weighted
 	sums    []uint64
@@ -215,11 +212,11 @@ func (e *embedder) embed(s *state, text string) []float32 {
 // the text's letters have one.
 func (e *embedder) count(s *state, text string) bool {
 	var letters, covered int
-	for s.words.start(text); s.words.next(); {
-		letters += s.words.letters
-		for _, p := range s.words.pieces {
-			if row := e.table.rowOf[p.id]; row >= 0 {
-				covered += int(p.covered)
+	for s.words.Start(text); s.words.Next(); {
+		letters += s.words.Letters
+		for _, p := range s.words.Pieces {
+			if row := e.table.rowOf[p.ID]; row >= 0 {
+				covered += int(p.Covered)
 				s.counter.add(row)
 			}
 		}

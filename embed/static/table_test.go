@@ -235,13 +235,6 @@ func BenchmarkLoad(b *testing.B) {
 			}
 		}
 	})
-	b.Run("characters", func(b *testing.B) {
-		for b.Loop() {
-			if _, err := parseCharacters(charactersText); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
 }
 
 // TestRevision fails if the built-in table changes without a new revision. To change the table, set

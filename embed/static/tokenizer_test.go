@@ -4,25 +4,24 @@ import (
 	"bufio"
 	"compress/gzip"
 	"encoding/json"
-	"errors"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/internal/wordpiece"
 )
 
 // bert returns the tokenizer of the embedded table.
-func bert() *tokenizer { return Default().(*embedder).tokenizer }
+func bert() *wordpiece.Tokenizer { return Default().(*embedder).tokenizer }
 
 // ids returns the ids of a text's tokens.
-func ids(w *words, text string) []int32 {
+func ids(w *wordpiece.Words, text string) []int32 {
 	found := []int32{}
-	for w.start(text); w.next(); {
-		for _, p := range w.pieces {
-			found = append(found, p.id)
+	for w.Start(text); w.Next(); {
+		for _, p := range w.Pieces {
+			found = append(found, p.ID)
 		}
 	}
 	return found
@@ -30,13 +29,17 @@ func ids(w *words, text string) []int32 {
 
 // withRules returns the tokenizer with other rules; train/reference_ids.py has
 // the letters.
-func withRules(t *testing.T, flags string) *tokenizer {
+func withRules(t *testing.T, flags string) *wordpiece.Tokenizer {
 	t.Helper()
-	r := uncased()
-	for flag, rule := range map[string]*bool{"c": &r.clean, "h": &r.han, "s": &r.strip, "l": &r.lower} {
+	r := wordpiece.Uncased()
+	for flag, rule := range map[string]*bool{"c": &r.Clean, "h": &r.Han, "s": &r.Strip, "l": &r.Lower} {
 		*rule = strings.Contains(flags, flag)
 	}
-	tok, err := newTokenizer(bert().vocab, r)
+	_, tokens, _, err := parseTable(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tok, err := wordpiece.New(tokens, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +59,7 @@ func TestIDsAreTheReferences(t *testing.T) {
 	}
 	lines := bufio.NewScanner(z)
 	lines.Buffer(nil, 1<<20)
-	by, n := make(map[string]*words), 0
+	by, n := make(map[string]*wordpiece.Words), 0
 	for ; lines.Scan(); n++ {
 		var want struct {
 			Rules, Text string
@@ -67,7 +70,7 @@ func TestIDsAreTheReferences(t *testing.T) {
 		}
 		w, ok := by[want.Rules]
 		if !ok {
-			w = newWords(withRules(t, want.Rules))
+			w = wordpiece.NewWords(withRules(t, want.Rules))
 			by[want.Rules] = w
 		}
 		if n := Default().(embed.TokenCounter).CountTokens(want.Text); want.Rules == "chsl" && n != len(want.IDs) {
@@ -83,7 +86,7 @@ func TestIDsAreTheReferences(t *testing.T) {
 }
 
 // The text is cut at spaces before anything else, so what stands on both sides
-// lookup one cannot matter to each other.
+// of one cannot matter to each other.
 func FuzzWords(f *testing.F) {
 	for _, s := range []string{
 		"", "hello, wörld", "[SEP]x[CLS] [MASK", "\xff\xfe", "a\xe4\xb8", "\xe4\xb8\xade", "İ\u0301\u0300 각 ᄀ", "a\x00b\u200dc",
@@ -91,7 +94,7 @@ func FuzzWords(f *testing.F) {
 	} {
 		f.Add(s, "go on")
 	}
-	w := newWords(bert())
+	w := wordpiece.NewWords(bert())
 	f.Fuzz(func(t *testing.T, a, b string) {
 		whole := ids(w, a+" "+b)
 		if parts := append(ids(w, a), ids(w, b)...); !slices.Equal(whole, parts) {
@@ -100,16 +103,16 @@ func FuzzWords(f *testing.F) {
 		if valid := ids(w, strings.ToValidUTF8(a, "\uFFFD")); !slices.Equal(ids(w, a), valid) {
 			t.Errorf("%q: %v, and %v as valid UTF-8", a, ids(w, a), valid)
 		}
-		for w.start(a); w.next(); {
+		for w.Start(a); w.Next(); {
 			covered := 0
-			for _, p := range w.pieces {
-				if p.id < 0 || int(p.id) >= len(w.vocab.offsets)-1 || p.covered < 0 {
+			for _, p := range w.Pieces {
+				if p.ID < 0 || int(p.ID) >= w.Size() || p.Covered < 0 {
 					t.Fatalf("%q: piece %+v", a, p)
 				}
-				covered += int(p.covered)
+				covered += int(p.Covered)
 			}
-			if len(w.pieces) == 0 || covered > w.letters {
-				t.Fatalf("%q: pieces %v of %d letters", a, w.pieces, w.letters)
+			if len(w.Pieces) == 0 || covered > w.Letters {
+				t.Fatalf("%q: pieces %v of %d letters", a, w.Pieces, w.Letters)
 			}
 		}
 	})
@@ -117,7 +120,7 @@ func FuzzWords(f *testing.F) {
 
 func TestBytesThatAreNoUTF8AreDropped(t *testing.T) {
 	t.Parallel()
-	w := newWords(bert())
+	w := wordpiece.NewWords(bert())
 	for _, text := range []string{"deploy\xffment", "\xc3deployment", "deployment\xe4\xb8", "de\xed\xa0\x80ployment"} {
 		if got, want := ids(w, text), ids(w, "deployment"); !slices.Equal(got, want) {
 			t.Errorf("%q: %v, want %v", text, got, want)
@@ -127,7 +130,7 @@ func TestBytesThatAreNoUTF8AreDropped(t *testing.T) {
 
 func TestWordsLetters(t *testing.T) {
 	t.Parallel()
-	w := newWords(bert())
+	w := wordpiece.NewWords(bert())
 	for _, c := range []struct {
 		text             string
 		letters, covered int
@@ -145,10 +148,10 @@ func TestWordsLetters(t *testing.T) {
 		{"[SEP]", 0, 0},
 	} {
 		var letters, covered int
-		for w.start(c.text); w.next(); {
-			letters += w.letters
-			for _, p := range w.pieces {
-				covered += int(p.covered)
+		for w.Start(c.text); w.Next(); {
+			letters += w.Letters
+			for _, p := range w.Pieces {
+				covered += int(p.Covered)
 			}
 		}
 		if letters != c.letters || covered != c.covered {
@@ -157,38 +160,13 @@ func TestWordsLetters(t *testing.T) {
 	}
 }
 
-func TestVocabularyRefuses(t *testing.T) {
-	t.Parallel()
-	for name, tokens := range map[string][]string{
-		"none": {}, "empty": {"a", ""}, "twice": {"a", "##a", "a"}, "no UTF-8": {"\xff"}, "long": {strings.Repeat("a", maxTokenLen+1)},
-	} {
-		if _, err := newVocabulary(tokens); !errors.Is(err, ragctx.ErrInvalid) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	v, err := newVocabulary([]string{"a", "##a", "#", "##", "###", "[UNK]"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, token := range []string{"a", "##a", "#", "##", "###", "[UNK]"} {
-		if id, err := v.id(token); err != nil || int(id) != i {
-			t.Errorf("%q: %d, %v", token, id, err)
-		}
-	}
-	for _, r := range []rules{{maxRunes: 0, unknown: "a"}, {maxRunes: 1, unknown: "b"}, {maxRunes: 1, unknown: "a", verbatim: []string{"a"}}, {maxRunes: 1, unknown: "a", verbatim: []string{"[b]"}}} {
-		if _, err := newTokenizer(v, r); !errors.Is(err, ragctx.ErrInvalid) {
-			t.Errorf("%+v: %v", r, err)
-		}
-	}
-}
-
 func BenchmarkWords(b *testing.B) {
-	w := newWords(bert())
+	w := wordpiece.NewWords(bert())
 	text := strings.Repeat("To roll back a release, undo the deployment of the controller: kubectl rollout undo. ", 12)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		for w.start(text); w.next(); {
+		for w.Start(text); w.Next(); {
 		}
 	}
 }

@@ -2,7 +2,7 @@
 writes the answers down for package static:
 
     pip install tokenizers==0.23.3
-    python characters.py > ../characters.txt
+    python characters.py > ../../internal/wordpiece/characters.txt
 
 So ids do not depend on the Unicode version of a compiler or a library, and the
 reference's own mixture of versions is kept. One line per run of characters, in

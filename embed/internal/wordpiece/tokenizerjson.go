@@ -1,4 +1,4 @@
-package static
+package wordpiece
 
 import (
 	"encoding/json"
@@ -45,34 +45,42 @@ func badTokenizer(format string, args ...any) error {
 	return ragctx.Invalid("tokenizer.json", format, args...)
 }
 
-// parseTokenizer parses a tokenizer.json. It returns the tokens in the order of their ids, and the
-// rules.
-func parseTokenizer(data []byte) ([]string, rules, error) {
+// Parse returns the tokenizer of a tokenizer.json.
+func Parse(data []byte) (*Tokenizer, error) {
+	tokens, r, err := parseFile(data)
+	if err != nil {
+		return nil, err
+	}
+	return New(tokens, r)
+}
+
+// parseFile parses a tokenizer.json. It returns the tokens in the order of their ids, and the rules.
+func parseFile(data []byte) ([]string, Rules, error) {
 	var f tokenizerFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, rules{}, badTokenizer("is invalid: %v", err)
+		return nil, Rules{}, badTokenizer("is invalid: %v", err)
 	}
 	const supported = "; only WordPiece with BertNormalizer and BertPreTokenizer is supported"
 	m := &f.Model
 	switch {
 	case m.Type != "WordPiece":
-		return nil, rules{}, badTokenizer("has a model of type %q"+supported, ragctx.Clip(m.Type))
+		return nil, Rules{}, badTokenizer("has a model of type %q"+supported, ragctx.Clip(m.Type))
 	case m.Prefix != nil && *m.Prefix != continued:
-		return nil, rules{}, badTokenizer("has the prefix %q for continuations; only %q is supported", ragctx.Clip(*m.Prefix), continued)
+		return nil, Rules{}, badTokenizer("has the prefix %q for continuations; only %q is supported", ragctx.Clip(*m.Prefix), continued)
 	case f.PreTokenizer == nil || f.PreTokenizer.Type != "BertPreTokenizer":
-		return nil, rules{}, badTokenizer("has another pre_tokenizer" + supported)
+		return nil, Rules{}, badTokenizer("has another pre_tokenizer" + supported)
 	}
 	n := f.Normalizer
 	if n != nil && n.Type == "Sequence" && len(n.Sequenced) == 1 {
 		n = n.Sequenced[0]
 	}
 	if n == nil || n.Type != "BertNormalizer" {
-		return nil, rules{}, badTokenizer("has another normalizer" + supported)
+		return nil, Rules{}, badTokenizer("has another normalizer" + supported)
 	}
 	r := n.rules()
-	r.unknown, r.maxRunes = m.Unknown, uncased().maxRunes
+	r.Unknown, r.MaxRunes = m.Unknown, Uncased().MaxRunes
 	if m.MaxRunes != nil {
-		r.maxRunes = *m.MaxRunes
+		r.MaxRunes = *m.MaxRunes
 	}
 	tokens, err := f.tokens(&r)
 	return tokens, r, err
@@ -80,7 +88,7 @@ func parseTokenizer(data []byte) ([]string, rules, error) {
 
 // rules returns the rules of a BertNormalizer. Missing settings are on, and accents are stripped by
 // default if case is lowered.
-func (n *normalizerPart) rules() rules {
+func (n *normalizerPart) rules() Rules {
 	is := func(flag *bool, otherwise bool) bool {
 		if flag == nil {
 			return otherwise
@@ -88,11 +96,11 @@ func (n *normalizerPart) rules() rules {
 		return *flag
 	}
 	lower := is(n.Lower, true)
-	return rules{clean: is(n.Clean, true), han: is(n.Han, true), lower: lower, strip: is(n.Strip, lower)}
+	return Rules{Clean: is(n.Clean, true), Han: is(n.Han, true), Lower: lower, Strip: is(n.Strip, lower)}
 }
 
 // tokens returns all tokens by id, and adds the verbatim tokens to r.
-func (f *tokenizerFile) tokens(r *rules) ([]string, error) {
+func (f *tokenizerFile) tokens(r *Rules) ([]string, error) {
 	var ids map[string]int
 	if err := json.Unmarshal(f.Model.Vocab, &ids); err != nil {
 		return nil, badTokenizer("has a vocabulary that is invalid: %v", err)
@@ -107,7 +115,7 @@ func (f *tokenizerFile) tokens(r *rules) ([]string, error) {
 		if ids != nil {
 			ids[a.Content] = a.ID
 		}
-		r.verbatim = append(r.verbatim, a.Content)
+		r.Verbatim = append(r.Verbatim, a.Content)
 	}
 	tokens := make([]string, len(ids))
 	for token, id := range ids {

@@ -1,50 +1,51 @@
-package static
+package wordpiece
 
 import "unicode/utf8"
 
-// piece is a token of a word.
-type piece struct {
-	id int32
-	// covered is the number of letters and digits of the text that the token represents. It is 0
+// Piece is a token of a word.
+type Piece struct {
+	ID int32
+	// Covered is the number of letters and digits of the text that the token represents. It is 0
 	// for an unknown token and for a single character of a longer word.
-	covered int32
+	Covered int32
 }
 
-// words iterates over the words of a text in constant memory.
-type words struct {
-	*tokenizer
+// Words iterates over the words of a text in constant memory.
+type Words struct {
+	*Tokenizer
 	text string
 	at   int
 
-	pieces  []piece // lookup the current word
-	letters int     // letters and digits of the current word
+	Pieces  []Piece // of the current word
+	Letters int     // letters and digits of the current word
 
 	buf    []byte  // the current word, normalized; truncated to the capacity
-	hash   uint64  // lookup buf, with seedWord
-	runes  int     // lookup the current word
+	hash   uint64  // of buf, with seedWord
+	runes  int     // of the current word
 	plain  bool    // the word is ASCII
 	before []int32 // per byte of buf, the letters and digits before it; unused if plain
 	hashes []uint64
 }
 
-func newWords(t *tokenizer) *words {
-	size := utf8.UTFMax * t.maxRunes
-	return &words{
-		tokenizer: t,
-		pieces:    make([]piece, 0, t.maxRunes),
+// NewWords returns an iterator that belongs to one goroutine.
+func NewWords(t *Tokenizer) *Words {
+	size := utf8.UTFMax * t.MaxRunes
+	return &Words{
+		Tokenizer: t,
+		Pieces:    make([]Piece, 0, t.MaxRunes),
 		buf:       make([]byte, 0, size),
 		before:    make([]int32, size+1),
 		hashes:    make([]uint64, t.vocab.longest+1),
 	}
 }
 
-// start sets the text.
-func (w *words) start(text string) { w.text, w.at = text, 0 }
+// Start sets the text.
+func (w *Words) Start(text string) { w.text, w.at = text, 0 }
 
-// next advances to the next word and finds its pieces. It returns false at the end. Invalid UTF-8
+// Next advances to the next word and finds its pieces. It returns false at the end. Invalid UTF-8
 // is read as U+FFFD, which cleaning drops.
-func (w *words) next() bool {
-	w.buf, w.hash, w.runes, w.letters, w.plain = w.buf[:0], seedWord, 0, 0, true
+func (w *Words) Next() bool {
+	w.buf, w.hash, w.runes, w.Letters, w.plain = w.buf[:0], seedWord, 0, 0, true
 	for w.at < len(w.text) {
 		w.readASCII()
 		if w.at == len(w.text) {
@@ -85,7 +86,7 @@ func (w *words) next() bool {
 }
 
 // readASCII reads ASCII letters and digits as long as they fit into buf.
-func (w *words) readASCII() {
+func (w *Words) readASCII() {
 	buf, h, i := w.buf, w.hash, w.at
 	for i < len(w.text) && len(buf) < cap(buf) {
 		c := w.word[w.text[i]]
@@ -101,24 +102,24 @@ func (w *words) readASCII() {
 	for j := len(w.buf); !w.plain && j < len(buf); j++ {
 		w.before[j+1] = w.before[j] + 1
 	}
-	w.letters += n
+	w.Letters += n
 	w.buf, w.hash, w.at = buf, h, i
 }
 
 // overflow counts a letter of a word that is too long for buf.
-func (w *words) overflow() {
+func (w *Words) overflow() {
 	w.at++
 	w.runes++
-	w.letters++
+	w.Letters++
 }
 
 // readPunctuation reads the ASCII character at w.at as a word of its own, or the verbatim token that
 // begins there.
-func (w *words) readPunctuation() {
+func (w *Words) readPunctuation() {
 	for _, v := range w.special {
 		if len(w.text)-w.at >= len(v.text) && w.text[w.at:w.at+len(v.text)] == v.text {
 			w.at += len(v.text)
-			w.pieces = append(w.pieces[:0], piece{id: v.id})
+			w.Pieces = append(w.Pieces[:0], Piece{ID: v.id})
 			return
 		}
 	}
@@ -129,12 +130,12 @@ func (w *words) readPunctuation() {
 
 // readCharacter reads a character beyond ASCII. It returns true if a word is complete, which may have
 // ended before the character.
-func (w *words) readCharacter() bool {
+func (w *Words) readCharacter() bool {
 	r, size := utf8.DecodeRuneInString(w.text[w.at:])
 	chars := loadCharacters()
 	c, ch := chars.lookup(r)
 	switch {
-	case w.clean && c&dropped != 0, w.strip && c&mark != 0:
+	case w.Clean && c&dropped != 0, w.Strip && c&mark != 0:
 		w.at += size
 		return false
 	case c&space != 0:
@@ -147,13 +148,13 @@ func (w *words) readCharacter() bool {
 	}
 	parts := [4]rune{r}
 	switch {
-	case !w.strip:
+	case !w.Strip:
 	case r >= hangulFirst && r <= hangulLast:
 		parts = jamo(r)
 	case ch != nil && ch.strip[0] != 0:
 		parts = ch.strip
 	}
-	alone := w.han && c&han != 0 || parts[1] == 0 && w.isPunct(chars, parts[0])
+	alone := w.Han && c&han != 0 || parts[1] == 0 && w.isPunct(chars, parts[0])
 	if alone && w.runes > 0 {
 		w.finishWord()
 		return true
@@ -168,7 +169,7 @@ func (w *words) readCharacter() bool {
 	return alone
 }
 
-func (w *words) isPunct(chars *characters, r rune) bool {
+func (w *Words) isPunct(chars *characters, r rune) bool {
 	if r < utf8.RuneSelf {
 		return w.kind[r] == asciiPunct
 	}
@@ -177,7 +178,7 @@ func (w *words) isPunct(chars *characters, r rune) bool {
 }
 
 // addLowered adds a character, in lower case if the rules say so.
-func (w *words) addLowered(chars *characters, r rune) {
+func (w *Words) addLowered(chars *characters, r rune) {
 	if r < utf8.RuneSelf {
 		if b := w.word[r]; b != 0 {
 			w.add(rune(b), true)
@@ -187,7 +188,7 @@ func (w *words) addLowered(chars *characters, r rune) {
 		return
 	}
 	c, ch := chars.lookup(r)
-	if !w.lower || ch == nil || ch.lower[0] == 0 {
+	if !w.Lower || ch == nil || ch.lower[0] == 0 {
 		w.add(r, c&letter != 0)
 		return
 	}
@@ -198,7 +199,7 @@ func (w *words) addLowered(chars *characters, r rune) {
 
 // add appends a character to the word. If it does not fit, the word becomes longer than any word
 // with pieces, because a character has at most [utf8.UTFMax] bytes.
-func (w *words) add(r rune, counts bool) {
+func (w *Words) add(r rune, counts bool) {
 	w.runes++
 	if w.plain {
 		w.plain = false
@@ -211,33 +212,33 @@ func (w *words) add(r rune, counts bool) {
 		w.buf = utf8.AppendRune(w.buf, r)
 	}
 	if counts {
-		w.letters++
+		w.Letters++
 	}
 	for j := from; j < len(w.buf); j++ {
 		w.hash = hashByte(w.hash, w.buf[j])
-		w.before[j+1] = int32(w.letters)
+		w.before[j+1] = int32(w.Letters)
 	}
 }
 
 // finishWord ends the word and finds its pieces greedily, longest token first (Song et al., "Fast
 // WordPiece Tokenization", 2021, describe the rule and a faster algorithm for longer words).
-func (w *words) finishWord() {
-	w.pieces = w.pieces[:0]
-	if w.runes <= w.maxRunes {
+func (w *Words) finishWord() {
+	w.Pieces = w.Pieces[:0]
+	if w.runes <= w.MaxRunes {
 		if id := w.vocab.lookup(w.hash, seedWord, w.buf); id >= 0 {
-			w.pieces = append(w.pieces, piece{id, int32(w.letters)})
+			w.Pieces = append(w.Pieces, Piece{id, int32(w.Letters)})
 			return
 		}
 		if w.split() {
 			return
 		}
 	}
-	w.pieces = append(w.pieces[:0], piece{id: w.unknownID})
+	w.Pieces = append(w.Pieces[:0], Piece{ID: w.unknownID})
 }
 
 // split finds the pieces of a word that is not a token. It returns false if a part of the word is
 // not a token.
-func (w *words) split() bool {
+func (w *Words) split() bool {
 	seed := uint64(seedWord)
 	for start := 0; start < len(w.buf); {
 		rest := w.buf[start:]
@@ -245,11 +246,11 @@ func (w *words) split() bool {
 		if id < 0 {
 			return false
 		}
-		p := piece{id: id}
+		p := Piece{ID: id}
 		if _, first := utf8.DecodeRune(rest); n > first {
-			p.covered = w.lettersIn(start, start+n)
+			p.Covered = w.lettersIn(start, start+n)
 		}
-		w.pieces = append(w.pieces, p)
+		w.Pieces = append(w.Pieces, p)
 		start += n
 		seed = seedContinue
 	}
@@ -258,7 +259,7 @@ func (w *words) split() bool {
 
 // prefix returns the longest token at the beginning of rest and its length. The id is -1 if no
 // token matches.
-func (w *words) prefix(seed uint64, rest []byte) (int32, int) {
+func (w *Words) prefix(seed uint64, rest []byte) (int32, int) {
 	n := min(len(rest), w.vocab.longest)
 	hashes := w.hashes[:n]
 	h := seed
@@ -275,7 +276,7 @@ func (w *words) prefix(seed uint64, rest []byte) (int32, int) {
 }
 
 // lettersIn returns the number of letters and digits between two bytes of buf.
-func (w *words) lettersIn(from, to int) int32 {
+func (w *Words) lettersIn(from, to int) int32 {
 	if w.plain {
 		return int32(to - from)
 	}
