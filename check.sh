@@ -80,7 +80,7 @@ race $(comm -23 <(go list ./... | sort) <(go list "${long[@]}" | sort))
 
 step 'long tests, race detector off'
 go test -vet=off -shuffle=on -count=1 -timeout 30m "${long[@]}"
-go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
+go test -vet=off -count=1 -run 'TestModel$|TestKill$|TestMemoryDialogues$' ./engine ./cmd/ragctx ./bench/eval
 
 step 'release files'
 # The program for each platform, and the configuration of the releases.
