@@ -1,8 +1,10 @@
 package ragctx_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
@@ -118,6 +120,74 @@ func TestLLMs(t *testing.T) {
 			t.Errorf("%s is not named in llms.txt", p)
 		}
 	}
+}
+
+// TestRegistry compares server.json, which registries of MCP servers read, with the version in the changelog, the
+// image and the command line. The limits are those of the schema that it names.
+func TestRegistry(t *testing.T) {
+	var in struct {
+		Schema      string `json:"$schema"`
+		Name        string `json:"name"`
+		Title       string `json:"title"`
+		Description string `json:"description"`
+		Version     string `json:"version"`
+		Repository  struct {
+			URL    string `json:"url"`
+			Source string `json:"source"`
+		} `json:"repository"`
+		Packages []struct {
+			RegistryType     string             `json:"registryType"`
+			Identifier       string             `json:"identifier"`
+			RuntimeHint      string             `json:"runtimeHint"`
+			RuntimeArguments []registryArgument `json:"runtimeArguments"`
+			PackageArguments []registryArgument `json:"packageArguments"`
+			Transport        struct {
+				Type string `json:"type"`
+			} `json:"transport"`
+		} `json:"packages"`
+	}
+	text, err := os.ReadFile("server.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&in); err != nil {
+		t.Fatal(err)
+	}
+	changelog, err := os.ReadFile("CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := os.ReadFile("deploy/Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version := regexp.MustCompile(`(?m)^## (\S+)`).FindSubmatch(changelog); in.Version != string(version[1]) {
+		t.Errorf("the version is %s, and in the changelog %s", in.Version, version[1])
+	}
+	if in.Name != "io.github."+strings.TrimPrefix(module, "github.com/") || in.Repository.URL != "https://"+module {
+		t.Errorf("%s is not of %s", in.Name, in.Repository.URL)
+	}
+	if !strings.Contains(string(image), fmt.Sprintf("LABEL io.modelcontextprotocol.server.name=%q\n", in.Name)) {
+		t.Error("the image has another name")
+	}
+	if n := len(in.Description); n == 0 || n > 100 || len(in.Packages) != 1 {
+		t.Errorf("%d characters, %d packages", n, len(in.Packages))
+	}
+	p := in.Packages[0]
+	if p.Identifier != "ghcr.io/"+strings.TrimPrefix(module, "github.com/")+":"+in.Version || p.Transport.Type != "stdio" ||
+		p.PackageArguments[0] != (registryArgument{Type: "positional", Value: "mcp"}) {
+		t.Errorf("%+v", p)
+	}
+	if !strings.Contains(string(image), "VOLUME "+strings.TrimPrefix(p.RuntimeArguments[0].Value, "ragctx:")+"\n") {
+		t.Error("the volume is another")
+	}
+}
+
+// registryArgument is an argument of a package in server.json.
+type registryArgument struct {
+	Type, Name, Value, Default, Description string
 }
 
 // TestEditors compares the files for editors with the first block of each editor in docs/mcp.md, and reads
