@@ -31,7 +31,7 @@ var layers = []string{
 	// providers and stages
 	"providers/docs/extract providers/docs/fetch providers/memory/facts providers/remote",
 	"providers/docs providers/memory providers/procedures",
-	"internal/store/storetest providers/docs/watch session/stage/remote session/view",
+	"internal/store/storetest providers/docs/watch session/stage/remote session/view internal/webhook",
 	// the engine, and what speaks for it
 	"engine",
 	"api/reference bench",

@@ -123,7 +123,7 @@ var sharedFlags = map[string]int{
 	"leaf": 2, "limit": 3, "max-tokens": 4, "min-importance": 2, "min-relevance": 1, "no-citations": 1, "phase": 1, "pinned": 2,
 	"prefix": 2, "preset": 1, "profile": 2, "query": 2, "quiet": 2, "recall-time": 2, "receiver": 2, "report": 1, "reserve-output": 1,
 	"role": 3, "section": 2, "sender": 2, "session": 4, "spotlight": 2, "state": 3, "strategy": 2, "tag": 4, "tokenizer": 1, "topic": 2,
-	"ttl": 2, "type": 5, "user": 7, "window": 1,
+	"ttl": 2, "type": 5, "user": 8, "window": 1,
 }
 
 // TestFlagsAreAlike: a flag of several commands has one description, except those that mean different

@@ -112,7 +112,7 @@ func settingText(name string, raw json.RawMessage) (string, error) {
 	case bool, float64:
 		return string(raw), nil
 	case []any:
-		if name == "serve_docs" || name == providersSetting || name == stagesSetting {
+		if name == "serve_docs" || name == providersSetting || name == stagesSetting || name == webhooksSetting {
 			return string(raw), nil
 		}
 		if text, ok := joined(v); ok && slices.Contains(listed, name) {

@@ -130,6 +130,11 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	agents := mcp.New(mcp.Local(eng), mcp.Options{Log: o.Log, Version: o.Version, Changed: auditAgents(eng)})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	o.MCP = agents.Handler()
+	hooks, err := s.startWebhooks(ctx, eng)
+	if err != nil {
+		return err
+	}
+	defer hooks.Close() // after the last request, and before the engine is closed
 	server := api.New(eng, o)
 	ln, err := listen(ctx, server, s.Addr)
 	if err != nil {
@@ -243,6 +248,7 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	}
 	s.greetProviders(w)
 	s.greetStages(w)
+	s.greetWebhooks(w)
 	if st, err := eng.Admin().Stats(ctx, s.Namespace); err == nil {
 		fmt.Fprintf(w, "namespace %s: %s, %s\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)),
 			amount(st.Documents, "document"), amount(st.Memories, "memory"))

@@ -127,6 +127,7 @@ func allSettings() []setting {
 		grouped("Procedures", procedureSettings()),
 		grouped("Ledgers", packSettings()),
 		grouped("Providers", providerSettings()),
+		grouped("Events", []option{{webhooksSetting, "URLs that events are sent to, a JSON list", fixed(""), nil}}),
 		grouped("Long conversations", conversationSettings()),
 	)
 }

@@ -23,6 +23,8 @@ type Options struct {
 	URL *url.URL
 	// Key is sent as a bearer token unless it is empty.
 	Key string
+	// Public refuses addresses that are not public, and uses no proxy, which would resolve the name itself.
+	Public bool
 	// Parallel is the number of idle connections that are kept open.
 	Parallel int
 	// Breaker is consulted before each attempt and receives its outcome; nil disables it.
@@ -59,11 +61,15 @@ func New(o Options) *Client {
 	if o.URL.Scheme != "https" {
 		proxy = nil // a proxy could read texts and key
 	}
+	var dialer net.Dialer
+	if o.Public {
+		proxy, dialer.ControlContext = nil, onlyPublic
+	}
 	return &Client{
 		url: o.URL.String(), breaker: o.Breaker, now: o.Now, sleep: o.Sleep,
 		http: &http.Client{
 			Transport: &http.Transport{
-				Proxy: proxy, DialContext: Dial(net.Dialer{}), ForceAttemptHTTP2: true, MaxIdleConnsPerHost: o.Parallel,
+				Proxy: proxy, DialContext: Dial(dialer), ForceAttemptHTTP2: true, MaxIdleConnsPerHost: o.Parallel,
 				IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaderBytes,
 			},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

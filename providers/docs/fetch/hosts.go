@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/idna"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 // Hosts are the allowed hosts. The zero value allows none.
@@ -111,38 +112,10 @@ func (a allowedHost) covers(name, port string) bool {
 // allowsAddress reports whether a host may be contacted at an address.
 func (h Hosts) allowsAddress(name, port string, ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
-	if isPublic(ip) || slices.ContainsFunc(h.nets, func(p netip.Prefix) bool { return p.Contains(ip) }) {
+	if httpclient.IsPublic(ip) || slices.ContainsFunc(h.nets, func(p netip.Prefix) bool { return p.Contains(ip) }) {
 		return true
 	}
 	return slices.ContainsFunc(h.list, func(a allowedHost) bool {
 		return a.private && a.covers(name, port) && (!ip.IsLinkLocalUnicast() || a.name == ip.String())
 	})
-}
-
-// nonPublic lists the non-public networks that [netip.Addr.IsGlobalUnicast] and IsPrivate do not
-// cover (RFC 6890 and its registry).
-var nonPublic = prefixes(
-	"::/96", "::ffff:0:0:0/96", "0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15",
-	"198.51.100.0/24", "203.0.113.0/24",
-	"240.0.0.0/4", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
-)
-
-// nat64 contains the public IPv4 Internet as seen from an IPv6-only network.
-var nat64 = netip.MustParsePrefix("64:ff9b::/96")
-
-func prefixes(list ...string) []netip.Prefix {
-	out := make([]netip.Prefix, len(list))
-	for i, s := range list {
-		out[i] = netip.MustParsePrefix(s)
-	}
-	return out
-}
-
-// isPublic reports whether an address belongs to the public Internet.
-func isPublic(ip netip.Addr) bool {
-	if nat64.Contains(ip) {
-		b := ip.As16()
-		ip = netip.AddrFrom4([4]byte(b[12:]))
-	}
-	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !slices.ContainsFunc(nonPublic, func(p netip.Prefix) bool { return p.Contains(ip) })
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
 func TestCanonical(t *testing.T) {
@@ -102,7 +104,7 @@ func TestHosts(t *testing.T) {
 
 func TestPublic(t *testing.T) {
 	for _, ip := range []string{"1.1.1.1", "8.8.8.8", "2606:4700::1111", "64:ff9b::101:101"} {
-		if !isPublic(netip.MustParseAddr(ip)) {
+		if !httpclient.IsPublic(netip.MustParseAddr(ip)) {
 			t.Errorf("%s is not public", ip)
 		}
 	}
@@ -114,7 +116,7 @@ func TestPublic(t *testing.T) {
 		"2002:7f00:1::", "64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2001::1", "fec0::1", "::127.0.0.1", "::8.8.8.8",
 		"::ffff:0:127.0.0.1", "::ffff:0:8.8.8.8",
 	} {
-		if isPublic(netip.MustParseAddr(ip)) {
+		if httpclient.IsPublic(netip.MustParseAddr(ip)) {
 			t.Errorf("%s is public", ip)
 		}
 	}
@@ -216,7 +218,7 @@ func TestRebinding(t *testing.T) {
 	client := New(Options{Hosts: hosts, IgnoreRobots: true})
 	defer client.Close()
 	r := nameserver(t, "1.1.1.1", "127.0.0.1")
-	if ips, err := r.LookupNetIP(t.Context(), "ip4", "rebind.example"); err != nil || !isPublic(ips[0]) {
+	if ips, err := r.LookupNetIP(t.Context(), "ip4", "rebind.example"); err != nil || !httpclient.IsPublic(ips[0]) {
 		t.Fatalf("%v, %v", ips, err)
 	}
 	client.http.Transport.(*http.Transport).DialContext = client.dialer(r)
