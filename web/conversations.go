@@ -198,18 +198,14 @@ func (c *openConversation) read(v *visit) error {
 	}
 	c.all, c.records = all.Messages, records.Compactions
 	if c.Messages > 0 {
-		c.view, err = c.compiled(v, c.leaf, false)
+		c.view, err = send[shown](v, http.MethodPost, c.path(":compile"), user, c.compile(c.leaf))
 	}
 	return err
 }
 
-// compiled returns the messages of the branch up to one: those that a model is shown, or with raw all that are stored.
-func (c *openConversation) compiled(v *visit, leaf string, raw bool) (shown, error) {
-	body := map[string]any{"leaf": leaf, "raw": raw}
-	if !raw {
-		body["max_tokens"] = c.window
-	}
-	return send[shown](v, http.MethodPost, c.path(":compile"), v.query("user_id", c.User), body)
+// compile requests what a model is shown of the branch up to a message.
+func (c *openConversation) compile(leaf string) map[string]any {
+	return map[string]any{"leaf": leaf, "max_tokens": c.window}
 }
 
 // showConversation shows a session: its branches, its tokens, and what a model is shown of it.
@@ -295,25 +291,22 @@ func actOnConversation(v *visit) (html.Part, error) {
 	case "navigate":
 		fields = map[string]any{"message_id": v.param("leaf")}
 	}
-	out, err := send[struct {
-		Compacted bool
-		Reason    string
-	}](v, http.MethodPost, c.path(a.verb), v.query("user_id", c.User), body(fields))
+	out, err := send[struct{ Compacted bool }](v, http.MethodPost, c.path(a.verb), v.query("user_id", c.User), body(fields))
 	if err != nil {
 		return nil, err
 	}
-	done, why := do, ""
 	if do == "compact" && !out.Compacted {
-		done, why = "nothing", out.Reason
+		do = "nothing"
 	}
-	return v.goTo(c.link(v, "window", v.param("window"), "done", done, "why", why))
+	return v.goTo(c.link(v, "window", v.param("window"), "done", do))
 }
 
 // conversationDone says what the visitor has just done.
 func conversationDone(v *visit) html.Part {
-	text := conversationActions[v.r.URL.Query().Get("done")].done
-	if v.r.URL.Query().Get("done") == "nothing" {
-		text = "Nothing was compacted: " + sentence(v.r.URL.Query().Get("why"))
+	do := v.r.URL.Query().Get("done")
+	text := conversationActions[do].done
+	if do == "nothing" {
+		text = "Nothing was compacted: too few messages lie between those that stay, or no summary was smaller than they are."
 	}
 	return html.If(text != "", html.E("p.note", html.A("role", "status"), html.Text(text)))
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -150,8 +151,27 @@ func (c *openConversation) branches(v *visit, address func(...string) string) ht
 	return html.E("ul.tips", list)
 }
 
-// maxSamples is how many places of a branch the chart of tokens counts at.
-const maxSamples = 24
+// The chart of tokens counts at 6 to 24 places of a branch: fewer on a long one, since each place takes time
+// in proportion to the messages before it.
+const (
+	minSamples, maxSamples = 6, 24
+	sampledMessages        = 4000
+)
+
+// tokensAt returns the tokens of the branch up to a message: stored, and shown to the model.
+func (c *openConversation) tokensAt(v *visit, leaf string) (stored, seen int, err error) {
+	type count struct {
+		Tokens          int
+		Hidden, Dropped []struct{}
+	}
+	route, q := c.path(":compile"), v.query("user_id", c.User)
+	view, err := send[count](v, http.MethodPost, route, q, c.compile(leaf))
+	if err != nil || len(view.Hidden) == 0 && len(view.Dropped) == 0 {
+		return view.Tokens, view.Tokens, err // the model is shown all
+	}
+	raw, err := send[count](v, http.MethodPost, route, q, map[string]any{"leaf": leaf, "raw": true})
+	return raw.Tokens, view.Tokens, err
+}
 
 // showTokens draws the tokens of the branch over time: stored, and shown to the model.
 func showTokens(v *visit) (html.Part, error) {
@@ -159,19 +179,13 @@ func showTokens(v *visit) (html.Part, error) {
 	if err != nil || len(c.branch) == 0 {
 		return html.List{}, err
 	}
-	n := min(len(c.branch), maxSamples)
-	stored, seen := make([]int, 0, n), make([]int, 0, n)
+	n := min(len(c.branch), within(sampledMessages/len(c.branch), minSamples, maxSamples))
+	stored, seen := make([]int, n), make([]int, n)
 	for i := range n {
 		leaf := c.branch[(i+1)*len(c.branch)/n-1].ID
-		raw, err := c.compiled(v, leaf, true)
-		if err != nil {
+		if stored[i], seen[i], err = c.tokensAt(v, leaf); err != nil {
 			return nil, err
 		}
-		view, err := c.compiled(v, leaf, false)
-		if err != nil {
-			return nil, err
-		}
-		stored, seen = append(stored, raw.Tokens), append(seen, view.Tokens)
 	}
 	return c.tokenChart(stored, seen), nil
 }

@@ -229,13 +229,12 @@ func groupLegend(groups []mapGroup) (list html.List) {
 func (v *visit) chunkCell(m *vectorMap, i int) html.Part {
 	p := m.points[i]
 	it, err := get[struct{ Text string }](v, "/v1/items/"+segment(p.ID), v.query())
-	text := it.Text
-	if err != nil {
-		text = "The chunk is no longer stored."
+	if err != nil { // not even its name is shown, as that may be what was erased
+		return html.T("p.quiet.small", "This chunk is no longer stored. Draw the map again.")
 	}
 	return html.List{html.E("a", html.A("href", v.link(root+"/documents/one", "id", p.Document, "chunk", p.ID)), html.A("data-point",
 		strconv.Itoa(i)),
-		html.Text(excerpt(p.ID, 80))), html.E("p.small", html.Text(excerpt(text, 140)))}
+		html.Text(excerpt(p.ID, 80))), html.E("p.small", html.Text(excerpt(it.Text, 140)))}
 }
 
 func (v *visit) nearTable(m *vectorMap, q string, near []neighbour) html.Part {

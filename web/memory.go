@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -127,18 +128,20 @@ type memoryList struct {
 // memories returns the newest memories of the scope in some states, newest first. more reports that there
 // are others.
 func (s memoryScope) memories(v *visit, states []string) (all []memoryOf, more bool, err error) {
-	for _, state := range states {
-		list, err := get[memoryList](v, "/v1/memories", s.query(v, "state", state))
-		if err != nil {
-			return nil, false, err
-		}
-		for i := range list.Memories {
-			list.Memories[i].State = state
+	lists, failed := make([]memoryList, len(states)), make([]error, len(states))
+	var calls sync.WaitGroup
+	for i, state := range states {
+		calls.Go(func() { lists[i], failed[i] = get[memoryList](v, "/v1/memories", s.query(v, "state", state)) })
+	}
+	calls.Wait()
+	for i, list := range lists {
+		for j := range list.Memories {
+			list.Memories[j].State = states[i]
 		}
 		all, more = append(all, list.Memories...), more || list.Next != ""
 	}
 	sortMemories(all)
-	return all, more, nil
+	return all, more, errors.Join(failed...)
 }
 
 // sortMemories sorts by the time of the turn, newest first; within a turn its own text is the first.
@@ -152,7 +155,11 @@ func sortMemories(all []memoryOf) {
 // showMemory shows what was learnt of a user, as a timeline.
 func showMemory(v *visit) (html.Part, error) {
 	s := readMemoryScope(v)
-	known, err := s.timeline(v)
+	all, more, err := s.listed(v)
+	if err != nil {
+		return nil, err
+	}
+	known, err := s.timeline(v, all, more)
 	if err != nil {
 		return nil, err
 	}
@@ -160,10 +167,12 @@ func showMemory(v *visit) (html.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	form, err := s.form(v, users)
-	if err != nil {
-		return nil, err
+	if s.contains != "" || s.show != "" || s.asOf != "" { // the slider covers the whole time
+		if all, _, err = s.whole().memories(v, memoryStates[0].states); err != nil {
+			return nil, err
+		}
 	}
+	form := s.form(v, users, momentsOf(all))
 	return html.List{heading("Memory"), done(v), form, html.E("div#timeline", known)}, nil
 }
 
@@ -183,17 +192,13 @@ func usersOf(v *visit) ([]userCount, error) {
 }
 
 // form selects the user and the memories, and has the slider.
-func (s memoryScope) form(v *visit, users []userCount) (html.Part, error) {
+func (s memoryScope) form(v *visit, users []userCount, times []time.Time) html.Part {
 	var options, shows html.List
 	for _, u := range users {
 		options = append(options, html.E("option", html.A("value", u.Name), html.Text(amount(u.Total, "memory"))))
 	}
 	for _, m := range memoryStates {
 		shows = append(shows, html.E("option", html.A("value", m.value), html.Flag("selected", m.value == s.show), html.Text(m.name)))
-	}
-	slider, err := s.slider(v)
-	if err != nil {
-		return nil, err
 	}
 	field := func(label, name, value, hint string) html.Part {
 		return html.E("label", html.E("span", html.Text(label)), html.E("input", html.A("name", name), html.A("value", value),
@@ -208,28 +213,25 @@ func (s memoryScope) form(v *visit, users []userCount) (html.Part, error) {
 			field("With the words", "words", s.contains, "any"), field("In session", "session", s.session, "any"),
 			html.E("label", html.E("span", html.Text("Show")), html.E("select", html.A("name", "show"), shows)),
 			html.E("button.main", html.Text("Show"))),
-		slider), nil
+		s.slider(v, times))
 }
 
-// moments returns the times at which something was learnt, oldest first.
-func (s memoryScope) moments(v *visit) (times []time.Time, err error) {
-	s.contains = "" // the slider covers the whole time
-	all, _, err := s.memories(v, memoryStates[0].states)
-	if err != nil {
-		return nil, err
-	}
+// whole returns the scope with all words, states and times of its user and session.
+func (s memoryScope) whole() memoryScope { return memoryScope{user: s.user, session: s.session} }
+
+// momentsOf returns the times at which memories were learnt, oldest first.
+func momentsOf(all []memoryOf) (times []time.Time) {
 	for _, m := range all {
 		times = append(times, m.Recorded)
 	}
 	slices.SortFunc(times, time.Time.Compare)
-	return slices.CompactFunc(times, time.Time.Equal), nil
+	return slices.CompactFunc(times, time.Time.Equal)
 }
 
 // slider chooses the time as of which the timeline is shown: one step for each moment at which something was learnt.
-func (s memoryScope) slider(v *visit) (html.Part, error) {
-	times, err := s.moments(v)
-	if err != nil || len(times) < 2 {
-		return nil, err
+func (s memoryScope) slider(v *visit, times []time.Time) html.Part {
+	if len(times) < 2 {
+		return nil
 	}
 	at, text := len(times), "now"
 	if t, err := time.Parse(time.RFC3339Nano, s.asOf); err == nil {
@@ -245,16 +247,17 @@ func (s memoryScope) slider(v *visit) (html.Part, error) {
 		html.E("input#as-of", html.A("type", "range"), html.A("name", "step"), html.A("min", "0"),
 			html.Int("max", len(times)), html.Int("value", at), html.A("aria-valuetext", text)),
 		html.If(s.asOf != "", html.E("a", html.A("href", s.link(v, "as_of", "", "page", "")), html.Text("Now"))),
-		html.E("noscript", html.E("p.quiet", html.Text("The slider needs scripts; the address takes as_of as well.")))), nil
+		html.E("noscript", html.E("p.quiet", html.Text("The slider needs scripts; the address takes as_of as well."))))
 }
 
 // showTimeline answers the slider with the timeline as of its step, and puts the time into the address.
 func showTimeline(v *visit) (html.Part, error) {
 	s := readMemoryScope(v)
-	times, err := s.moments(v)
+	whole, _, err := s.whole().memories(v, memoryStates[0].states)
 	if err != nil {
 		return nil, err
 	}
+	times := momentsOf(whole)
 	step, err := strconv.Atoi(v.param("step"))
 	if err != nil || step < 0 || step > len(times) {
 		return nil, ragctx.Invalid("step", "is %q; use 0 to %d", ragctx.Clip(v.param("step")), len(times))
@@ -264,7 +267,11 @@ func showTimeline(v *visit) (html.Part, error) {
 		s.asOf = times[step].Format(time.RFC3339Nano)
 	}
 	v.w.Header().Set("HX-Replace-Url", s.link(v))
-	known, err := s.timeline(v)
+	all, more, err := s.listed(v)
+	if err != nil {
+		return nil, err
+	}
+	known, err := s.timeline(v, all, more)
 	if err != nil {
 		return nil, err
 	}

@@ -71,12 +71,8 @@ func groupsOf(all []memoryOf) (groups []group) {
 	return groups
 }
 
-// timeline shows a page of the memories of the scope.
-func (s memoryScope) timeline(v *visit) (html.Part, error) {
-	all, more, err := s.listed(v)
-	if err != nil {
-		return nil, err
-	}
+// timeline shows a page of the memories of the scope. more reports that there are others.
+func (s memoryScope) timeline(v *visit, all []memoryOf, more bool) (html.Part, error) {
 	waiting, err := s.quarantine(v)
 	if err != nil {
 		return nil, err

@@ -2,25 +2,19 @@ package web_test
 
 import (
 	"bytes"
-	"context"
-	"flag"
 	"fmt"
-	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/net/html"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
 )
-
-var benchChunks = flag.Int("chunks", 2000, "chunks that the benchmark of the pages stores; the budget is for 100000")
 
 // attack is a text that runs a script wherever it is not escaped.
 const attack = `</pre></script><script>alert(1)</script><img src=x onerror=alert(1)>"' onload='x' javascript:alert(1)`
@@ -176,61 +170,4 @@ func TestUpload(t *testing.T) {
 	if a := f.get("/console/documents"); !strings.Contains(a.body, "&lt;b&gt;a.md") {
 		t.Errorf("the list has no upload: %s", a.body)
 	}
-}
-
-// BenchmarkPages measures the server's time for each page, which must stay below 200 ms with 100,000 chunks.
-func BenchmarkPages(b *testing.B) {
-	f := start(b, api.Options{})
-	fill(b, f, *benchChunks)
-	for _, path := range []string{
-		"/console/playground?q=where+did+bafo+cedi+the+jeki+note%3F", "/console/playground?q=where+did+bafo+cedi+the+jeki+note%3F&compare=1",
-		"/console/playground/answer?q=where+did+bafo+cedi+the+jeki+note%3F&max_tokens=1234", "/console/documents", "/console/documents?q=bafo+cedi+note",
-		"/console/documents/one?id=d00007", "/console/health", "/console/health/jobs", "/console/health/audit",
-	} {
-		f.get(path) // opens the indexes
-		b.Run(strings.ReplaceAll(path, "/", "."), func(b *testing.B) {
-			for b.Loop() {
-				if a := f.get(path); a.status != 200 {
-					b.Fatal(a.status, a.body)
-				}
-			}
-		})
-	}
-}
-
-// fill stores documents of 50 chunks each. Some words are frequent and most are rare, as in a language.
-func fill(b *testing.B, f *fixture, chunks int) {
-	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), 20*time.Minute)
-	defer cancel()
-	random := rand.New(rand.NewPCG(1, 2))
-	zipf := rand.NewZipf(random, 1.1, 3, 40_000)
-	word := func() string {
-		n := zipf.Uint64()
-		var w strings.Builder
-		for ; n > 0 || w.Len() == 0; n /= 20 {
-			w.WriteString([]string{
-				"ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va", "we", "xi", "yo", "zu",
-			}[n%20])
-		}
-		return w.String()
-	}
-	for d := range chunks / 50 {
-		var text strings.Builder
-		for c := range 50 {
-			fmt.Fprintf(&text, "# Note %d of %d\n\n", c, d)
-			for range 55 {
-				text.WriteString(word() + " ")
-			}
-			text.WriteString("\n\n")
-		}
-		_, err := f.eng.Documents().Put(ctx, "default", ragctx.Document{
-			ExternalID: fmt.Sprintf("d%05d", d), Text: text.String(), MIME: "text/markdown",
-		}, "")
-		if err != nil {
-			b.Fatal(err)
-		}
-	}
-	st, err := f.eng.Admin().Stats(ctx, "default")
-	b.Logf("%+v, %v", st, err)
 }

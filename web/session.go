@@ -55,6 +55,14 @@ func (s *sessions) key(cookie string) string {
 	return found.key
 }
 
+// open reports whether a cookie has a session. It does not count as a use.
+func (s *sessions) open(cookie string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.all[cookie]
+	return found != nil && s.now().Sub(found.used) <= sessionIdle
+}
+
 // start returns the cookie of a new session.
 func (s *sessions) start(key string) string {
 	s.mu.Lock()

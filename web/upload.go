@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -164,7 +165,14 @@ func (v *visit) sendEvent(out *http.ResponseController, name string, content htm
 	return v.sendLine(out, "event: "+name+"\ndata: "+data+"\n\n")
 }
 
+// errEnded ends the stream of a visitor who has signed out.
+var errEnded = errors.New("the session has ended")
+
+// sendLine sends a part of a stream, unless the session of its visitor has ended meanwhile.
 func (v *visit) sendLine(out *http.ResponseController, text string) error {
+	if v.signed && !v.sessions.open(v.cookie) {
+		return errEnded
+	}
 	_ = out.SetWriteDeadline(time.Now().Add(eventTimeout)) // writers without deadlines need none
 	if _, err := io.WriteString(v.w, text); err != nil {
 		return err

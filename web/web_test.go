@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bufio"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -317,5 +318,44 @@ func TestFirstPage(t *testing.T) {
 	}
 	if a := f.get("/console/assets/x/nothing.js"); a.status != 404 {
 		t.Errorf("no such file: %d", a.status)
+	}
+}
+
+// TestStreamsEndWithTheSession: an open stream of a cluster sends nothing to a visitor who has signed out.
+func TestStreamsEndWithTheSession(t *testing.T) {
+	f := start(t, api.Options{})
+	client := api.NewClientWith(f.url, api.ClientOptions{Key: f.key(access.Admin)})
+	say := func(text string) {
+		t.Helper()
+		body := strings.NewReader(`{"topic": "task", "sender": "planner", "text": "` + text + `"}`)
+		resp, err := client.Call(t.Context(), http.MethodPost, "/v1/clusters/crew/messages", nil, body, "application/json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	say("first")
+	f.signIn(f.key(access.Read))
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, f.url+"/console/teams/stream?cluster=crew&after=0", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := f.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	stream := bufio.NewScanner(resp.Body)
+	for stream.Scan() && !strings.Contains(stream.Text(), "first") { // reads on
+	}
+	if !strings.Contains(stream.Text(), "first") {
+		t.Fatalf("the stream has no message: %v", stream.Err())
+	}
+	f.post("/console/sign-out", url.Values{"csrf": {f.token(f.get("/console/playground").body)}})
+	say("second")
+	for stream.Scan() {
+		if strings.Contains(stream.Text(), "second") {
+			t.Fatal("the stream goes on after sign-out")
+		}
 	}
 }

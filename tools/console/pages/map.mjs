@@ -73,6 +73,12 @@ export async function map(t) {
   await s.put({ "later.md": "# Later\n\nA page that came later." });
   await page.getByRole("button", { name: "Draw again" }).click();
   await until(async () => assert.equal(await drawn(page), count + 1));
+  // What was erased since is not named, though its point is still there.
+  await s.call("DELETE", "/v1/documents/copies%2Fbudget.md?erase=true");
+  await page.reload();
+  await drawn(page);
+  assert.doesNotMatch(await page.locator(".beside").textContent(), /copies\/budget\.md/);
+  await page.getByText("no longer stored").first().waitFor();
 }
 
 export async function nothing(t) {
