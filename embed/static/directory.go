@@ -81,11 +81,11 @@ func openDir(dir string) (*embedder, error) {
 
 // readPart reads a file of the directory, or of the subdirectory that sentence-transformers uses.
 func readPart(dir, name string, limit int64) ([]byte, error) {
-	data, err := readFile(filepath.Join(dir, name), limit)
+	data, err := safetensors.ReadFile(filepath.Join(dir, name), limit)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
-	data, err = readFile(filepath.Join(dir, "0_StaticEmbedding", name), limit)
+	data, err = safetensors.ReadFile(filepath.Join(dir, "0_StaticEmbedding", name), limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ragctx.Invalid("embedder", "the directory has no %s; tokenizer.json and model.safetensors are needed", name)
 	}

@@ -17,13 +17,11 @@ import (
 	_ "embed" // for the table
 	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"sync"
 
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/internal/safetensors"
 	"github.com/ragctx/ragctx/embed/internal/wordpiece"
 )
 
@@ -51,7 +49,7 @@ const NamePrefix = "static:"
 // revision. The file is read into memory and its checksum verified. Errors match ragctx.ErrInvalid
 // unless the file could not be read.
 func OpenFile(path string) (embed.Embedder, error) {
-	data, err := readFile(path, maxTable)
+	data, err := safetensors.ReadFile(path, maxTable)
 	if err != nil {
 		return nil, err
 	}
@@ -69,27 +67,6 @@ func OpenFile(path string) (embed.Embedder, error) {
 	e.identity.Name = NamePrefix + e.identity.Name
 	e.identity.Revision += "-" + hex.EncodeToString(sum[:8])
 	return e, nil
-}
-
-// readFile returns the contents of a regular file with at most limit bytes.
-func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, ragctx.Invalid("embedder", "%s is not a regular file of at most %d bytes", path, limit)
-	}
-	data := make([]byte, info.Size())
-	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return data, nil
 }
 
 // embedder combines a table and a tokenizer.

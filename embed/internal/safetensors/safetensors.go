@@ -4,7 +4,10 @@ package safetensors
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
+	"io"
 	"math"
+	"os"
 
 	"github.com/ragctx/ragctx"
 )
@@ -103,4 +106,25 @@ func half(bits uint16) float64 {
 		return sign * math.Inf(1)
 	}
 	return sign * math.Ldexp(1024+fraction, exponent-25)
+}
+
+// ReadFile returns the contents of a regular file with at most limit bytes.
+func ReadFile(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > limit {
+		return nil, ragctx.Invalid("embedder", "%s is not a regular file of at most %d bytes", path, limit)
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
 }

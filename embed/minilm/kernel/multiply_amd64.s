@@ -1,0 +1,246 @@
+#include "textflag.h"
+
+// A block is six rows of codes times a part of a panel. Rows 0 to 2 are at R8, rows 3 to 5 at R9,
+// R10 bytes apart.
+#define ROW0 (R8)
+#define ROW1 (R8)(R10*1)
+#define ROW2 (R8)(R10*2)
+#define ROW3 (R9)
+#define ROW4 (R9)(R10*1)
+#define ROW5 (R9)(R10*2)
+
+// PRODUCTS adds four products to each of 64 sums of a row.
+#define PRODUCTS(ROW, CODES, A, B, C, D) \
+	VPBROADCASTD ROW, CODES; \
+	VPDPBUSD Z24, CODES, A; \
+	VPDPBUSD Z25, CODES, B; \
+	VPDPBUSD Z26, CODES, C; \
+	VPDPBUSD Z27, CODES, D
+
+// RESULT writes a part of a row: sum times the scale of the row, times the scale of the output, plus its bias.
+#define RESULT(SUM, SCALE, BIAS, AT) \
+	VCVTDQ2PS SUM, SUM; \
+	VMULPS Z23, SUM, SUM; \
+	VMULPS SCALE, SUM, SUM; \
+	VADDPS BIAS, SUM, SUM; \
+	VMOVUPS SUM, AT(DI)
+
+// func multiplyVNNI(out *float32, outputs int, codes *byte, inputs int, panel *int8, offsets *int32, rowScales, scales, bias *float32)
+TEXT ·multiplyVNNI(SB), NOSPLIT, $0-72
+	MOVQ out+0(FP), DI
+	MOVQ outputs+8(FP), SI
+	SHLQ $2, SI
+	MOVQ codes+16(FP), R8
+	MOVQ inputs+24(FP), R10
+	LEAQ (R10)(R10*2), R9
+	ADDQ R8, R9
+	MOVQ R10, CX
+	SHRQ $2, CX
+	MOVQ panel+32(FP), BX
+	MOVQ offsets+40(FP), AX
+	MOVQ rowScales+48(FP), R11
+	MOVQ scales+56(FP), R12
+	MOVQ bias+64(FP), R13
+	VMOVDQU32 (AX), Z0
+	VMOVDQU32 64(AX), Z1
+	VMOVDQU32 128(AX), Z2
+	VMOVDQU32 192(AX), Z3
+	VMOVDQA32 Z0, Z4
+	VMOVDQA32 Z1, Z5
+	VMOVDQA32 Z2, Z6
+	VMOVDQA32 Z3, Z7
+	VMOVDQA32 Z0, Z8
+	VMOVDQA32 Z1, Z9
+	VMOVDQA32 Z2, Z10
+	VMOVDQA32 Z3, Z11
+	VMOVDQA32 Z0, Z12
+	VMOVDQA32 Z1, Z13
+	VMOVDQA32 Z2, Z14
+	VMOVDQA32 Z3, Z15
+	VMOVDQA32 Z0, Z16
+	VMOVDQA32 Z1, Z17
+	VMOVDQA32 Z2, Z18
+	VMOVDQA32 Z3, Z19
+	VMOVDQA32 Z0, Z20
+	VMOVDQA32 Z1, Z21
+	VMOVDQA32 Z2, Z22
+	VMOVDQA32 Z3, Z23
+more:
+	VMOVDQU32 (BX), Z24
+	VMOVDQU32 64(BX), Z25
+	VMOVDQU32 128(BX), Z26
+	VMOVDQU32 192(BX), Z27
+	PRODUCTS(ROW0, Z28, Z0, Z1, Z2, Z3)
+	PRODUCTS(ROW1, Z29, Z4, Z5, Z6, Z7)
+	PRODUCTS(ROW2, Z30, Z8, Z9, Z10, Z11)
+	PRODUCTS(ROW3, Z31, Z12, Z13, Z14, Z15)
+	PRODUCTS(ROW4, Z28, Z16, Z17, Z18, Z19)
+	PRODUCTS(ROW5, Z29, Z20, Z21, Z22, Z23)
+	ADDQ $256, BX
+	ADDQ $4, R8
+	ADDQ $4, R9
+	DECQ CX
+	JNZ  more
+	VMOVUPS (R12), Z24
+	VMOVUPS 64(R12), Z25
+	VMOVUPS 128(R12), Z26
+	VMOVUPS 192(R12), Z27
+	VMOVUPS (R13), Z28
+	VMOVUPS 64(R13), Z29
+	VMOVUPS 128(R13), Z30
+	VMOVUPS 192(R13), Z31
+
+	// The sums in Z23 are written first, so that it can hold the scale of a row.
+#define WRITE(ROW, A, B, C, D) \
+	VBROADCASTSS (4*ROW)(R11), Z23; \
+	RESULT(A, Z24, Z28, 0); \
+	RESULT(B, Z25, Z29, 64); \
+	RESULT(C, Z26, Z30, 128); \
+	RESULT(D, Z27, Z31, 192); \
+	ADDQ SI, DI
+	VCVTDQ2PS Z23, Z23
+	VBROADCASTSS 20(R11), Z31
+	VMULPS Z31, Z23, Z23
+	VMULPS Z27, Z23, Z23
+	VMOVUPS 192(R13), Z31
+	VADDPS Z31, Z23, Z23
+	LEAQ (SI)(SI*4), AX
+	VMOVUPS Z23, 192(DI)(AX*1)
+	WRITE(0, Z0, Z1, Z2, Z3)
+	WRITE(1, Z4, Z5, Z6, Z7)
+	WRITE(2, Z8, Z9, Z10, Z11)
+	WRITE(3, Z12, Z13, Z14, Z15)
+	WRITE(4, Z16, Z17, Z18, Z19)
+	VBROADCASTSS 20(R11), Z23
+	RESULT(Z20, Z24, Z28, 0)
+	RESULT(Z21, Z25, Z29, 64)
+	RESULT(Z22, Z26, Z30, 128)
+	VZEROUPPER
+	RET
+
+// PAIRS adds to the sums of a row: two for each of eight outputs, of even and odd pairs of inputs.
+#define PAIRS(ROW, A, B) \
+	VPBROADCASTQ ROW, Y14; \
+	VPMADDWD Y12, Y14, Y15; \
+	VPADDD Y15, A, A; \
+	VPMADDWD Y13, Y14, Y15; \
+	VPADDD Y15, B, B
+
+// EIGHT writes eight outputs of a row.
+#define EIGHT(ROW, A, B) \
+	VPHADDD B, A, A; \
+	VPERMQ $0xD8, A, A; \
+	VCVTDQ2PS A, A; \
+	VBROADCASTSS (4*ROW)(R11), Y14; \
+	VMULPS Y14, A, A; \
+	VMULPS Y12, A, A; \
+	VADDPS Y13, A, A; \
+	VMOVUPS A, (DI); \
+	ADDQ SI, DI
+
+// func multiplyAVX2(out *float32, outputs int, codes *byte, inputs int, panel *int8, rowScales, scales, bias *float32)
+TEXT ·multiplyAVX2(SB), NOSPLIT, $0-64
+	MOVQ out+0(FP), DI
+	MOVQ outputs+8(FP), SI
+	SHLQ $2, SI
+	MOVQ codes+16(FP), R8
+	MOVQ inputs+24(FP), R10
+	MOVQ R10, CX
+	SHRQ $2, CX
+	SHLQ $1, R10
+	LEAQ (R10)(R10*2), R9
+	ADDQ R8, R9
+	MOVQ panel+32(FP), BX
+	MOVQ rowScales+40(FP), R11
+	MOVQ scales+48(FP), R12
+	MOVQ bias+56(FP), R13
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	VPXOR Y10, Y10, Y10
+	VPXOR Y11, Y11, Y11
+more:
+	VPMOVSXBW (BX), Y12
+	VPMOVSXBW 16(BX), Y13
+	PAIRS(ROW0, Y0, Y1)
+	PAIRS(ROW1, Y2, Y3)
+	PAIRS(ROW2, Y4, Y5)
+	PAIRS(ROW3, Y6, Y7)
+	PAIRS(ROW4, Y8, Y9)
+	PAIRS(ROW5, Y10, Y11)
+	ADDQ $256, BX
+	ADDQ $8, R8
+	ADDQ $8, R9
+	DECQ CX
+	JNZ  more
+	VMOVUPS (R12), Y12
+	VMOVUPS (R13), Y13
+	EIGHT(0, Y0, Y1)
+	EIGHT(1, Y2, Y3)
+	EIGHT(2, Y4, Y5)
+	EIGHT(3, Y6, Y7)
+	EIGHT(4, Y8, Y9)
+	EIGHT(5, Y10, Y11)
+	VZEROUPPER
+	RET
+
+// TERM adds the product of an element of a and sixteen of b.
+#define TERM(ROW, A, B) \
+	VBROADCASTSS ROW, Y10; \
+	VMULPS Y8, Y10, Y11; \
+	VADDPS Y11, A, A; \
+	VMULPS Y9, Y10, Y12; \
+	VADDPS Y12, B, B
+
+// func productAVX2(c, a, b *float32, inner, rowC, rowA, rowB int)
+TEXT ·productAVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), DI
+	MOVQ a+8(FP), R8
+	MOVQ b+16(FP), BX
+	MOVQ inner+24(FP), CX
+	MOVQ rowC+32(FP), SI
+	MOVQ rowA+40(FP), R10
+	MOVQ rowB+48(FP), R11
+	SHLQ $2, SI
+	SHLQ $2, R10
+	SHLQ $2, R11
+	LEAQ (R10)(R10*2), R9
+	ADDQ R8, R9
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+more:
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
+	TERM(ROW0, Y0, Y1)
+	TERM(ROW1, Y2, Y3)
+	TERM(ROW2, Y4, Y5)
+	TERM(ROW3, Y6, Y7)
+	ADDQ R11, BX
+	ADDQ $4, R8
+	ADDQ $4, R9
+	DECQ CX
+	JNZ  more
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, (DI)(SI*1)
+	VMOVUPS Y3, 32(DI)(SI*1)
+	LEAQ (DI)(SI*2), DI
+	VMOVUPS Y4, (DI)
+	VMOVUPS Y5, 32(DI)
+	VMOVUPS Y6, (DI)(SI*1)
+	VMOVUPS Y7, 32(DI)(SI*1)
+	VZEROUPPER
+	RET

@@ -1,0 +1,342 @@
+#include "textflag.h"
+
+// The constants are those of portable.go.
+DATA log2e<>+0(SB)/4, $0x3FB8AA3B // 1.4427
+GLOBL log2e<>(SB), RODATA|NOPTR, $4
+DATA ln2high<>+0(SB)/4, $0x3F318000 // 0.693359
+GLOBL ln2high<>(SB), RODATA|NOPTR, $4
+DATA ln2low<>+0(SB)/4, $0xB95E8083 // -0.000212194
+GLOBL ln2low<>(SB), RODATA|NOPTR, $4
+DATA least<>+0(SB)/4, $0xC2AC0000 // -86
+GLOBL least<>(SB), RODATA|NOPTR, $4
+DATA exp0<>+0(SB)/4, $0x39506967 // 0.000198757
+GLOBL exp0<>(SB), RODATA|NOPTR, $4
+DATA exp1<>+0(SB)/4, $0x3AB743CE // 0.0013982
+GLOBL exp1<>(SB), RODATA|NOPTR, $4
+DATA exp2<>+0(SB)/4, $0x3C088908 // 0.00833345
+GLOBL exp2<>(SB), RODATA|NOPTR, $4
+DATA exp3<>+0(SB)/4, $0x3D2AA9C1 // 0.0416658
+GLOBL exp3<>(SB), RODATA|NOPTR, $4
+DATA exp4<>+0(SB)/4, $0x3E2AAAAA // 0.166667
+GLOBL exp4<>(SB), RODATA|NOPTR, $4
+DATA exp5<>+0(SB)/4, $0x3F000000 // 0.5
+GLOBL exp5<>(SB), RODATA|NOPTR, $4
+DATA one<>+0(SB)/4, $0x3F800000 // 1
+GLOBL one<>(SB), RODATA|NOPTR, $4
+DATA half<>+0(SB)/4, $0x3F000000 // 0.5
+GLOBL half<>(SB), RODATA|NOPTR, $4
+DATA halfroot<>+0(SB)/4, $0x3F3504F3 // 0.707107
+GLOBL halfroot<>(SB), RODATA|NOPTR, $4
+DATA erfp<>+0(SB)/4, $0x3EA7BA05 // 0.327591
+GLOBL erfp<>(SB), RODATA|NOPTR, $4
+DATA erf1<>+0(SB)/4, $0x3E827906 // 0.25483
+GLOBL erf1<>(SB), RODATA|NOPTR, $4
+DATA erf2<>+0(SB)/4, $0xBE91A98E // -0.284497
+GLOBL erf2<>(SB), RODATA|NOPTR, $4
+DATA erf3<>+0(SB)/4, $0x3FB5F0E3 // 1.42141
+GLOBL erf3<>(SB), RODATA|NOPTR, $4
+DATA erf4<>+0(SB)/4, $0xBFBA00E3 // -1.45315
+GLOBL erf4<>(SB), RODATA|NOPTR, $4
+DATA erf5<>+0(SB)/4, $0x3F87DC22 // 1.06141
+GLOBL erf5<>(SB), RODATA|NOPTR, $4
+
+// The order of four-byte groups after packing.
+DATA order<>+0(SB)/4, $0
+DATA order<>+4(SB)/4, $4
+DATA order<>+8(SB)/4, $1
+DATA order<>+12(SB)/4, $5
+DATA order<>+16(SB)/4, $2
+DATA order<>+20(SB)/4, $6
+DATA order<>+24(SB)/4, $3
+DATA order<>+28(SB)/4, $7
+GLOBL order<>(SB), RODATA|NOPTR, $32
+
+// SIZE is the mask of the bits of an absolute value.
+#define SIZE(Y) \
+	VPCMPEQD Y, Y, Y; \
+	VPSRLD $1, Y, Y
+
+// TOTAL adds the eight sums of Y0 as ((0+4)+(1+5))+((2+6)+(3+7)).
+#define TOTAL \
+	VEXTRACTF128 $1, Y0, X1; \
+	VADDPS X1, X0, X0; \
+	VHADDPS X0, X0, X0; \
+	VHADDPS X0, X0, X0
+
+// func largestAVX2(row, smooth *float32, n int) float32
+TEXT ·largestAVX2(SB), NOSPLIT, $0-28
+	MOVQ row+0(FP), SI
+	MOVQ smooth+8(FP), BX
+	MOVQ n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	SIZE(Y3)
+	XORQ AX, AX
+more:
+	VMOVUPS (SI)(AX*4), Y1
+	VMULPS (BX)(AX*4), Y1, Y1
+	VANDPS Y3, Y1, Y1
+	VMAXPS Y1, Y0, Y0
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   more
+	VEXTRACTF128 $1, Y0, X1
+	VMAXPS X1, X0, X0
+	VPERMILPS $0x4E, X0, X1
+	VMAXPS X1, X0, X0
+	VPERMILPS $0xB1, X0, X1
+	VMAXPS X1, X0, X0
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// ROUND sets OUT to eight integers.
+#define ROUND(AT, OUT) \
+	VMOVUPS AT(SI)(AX*4), OUT; \
+	VMULPS AT(BX)(AX*4), OUT, OUT; \
+	VMULPS Y8, OUT, OUT; \
+	VCVTPS2DQ OUT, OUT
+
+// func roundAVX2(to *byte, row, smooth *float32, n int, inverse float32)
+TEXT ·roundAVX2(SB), NOSPLIT, $0-36
+	MOVQ to+0(FP), DI
+	MOVQ row+8(FP), SI
+	MOVQ smooth+16(FP), BX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS inverse+32(FP), Y8
+	VMOVDQU order<>(SB), Y9
+	VPCMPEQD Y10, Y10, Y10
+	VPSLLW $15, Y10, Y10
+	VPACKSSWB Y10, Y10, Y10
+	XORQ AX, AX
+more:
+	ROUND(0, Y0)
+	ROUND(32, Y1)
+	ROUND(64, Y2)
+	ROUND(96, Y3)
+	VPACKSSDW Y1, Y0, Y0
+	VPACKSSDW Y3, Y2, Y2
+	VPACKSSWB Y2, Y0, Y0
+	VPERMD Y0, Y9, Y0
+	VPXOR Y10, Y0, Y0
+	VMOVDQU Y0, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, CX
+	JB   more
+	VZEROUPPER
+	RET
+
+// func roundWideAVX2(to *byte, row, smooth *float32, n int, inverse float32)
+TEXT ·roundWideAVX2(SB), NOSPLIT, $0-36
+	MOVQ to+0(FP), DI
+	MOVQ row+8(FP), SI
+	MOVQ smooth+16(FP), BX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS inverse+32(FP), Y8
+	XORQ AX, AX
+more:
+	ROUND(0, Y0)
+	ROUND(32, Y1)
+	VPACKSSDW Y1, Y0, Y0
+	VPERMQ $0xD8, Y0, Y0
+	VMOVDQU Y0, (DI)(AX*2)
+	ADDQ $16, AX
+	CMPQ AX, CX
+	JB   more
+	VZEROUPPER
+	RET
+
+// func addSumAVX2(x, y *float32, n int) float32
+TEXT ·addSumAVX2(SB), NOSPLIT, $0-28
+	MOVQ x+0(FP), SI
+	MOVQ y+8(FP), BX
+	MOVQ n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	XORQ AX, AX
+more:
+	VMOVUPS (SI)(AX*4), Y1
+	VADDPS (BX)(AX*4), Y1, Y1
+	VMOVUPS Y1, (SI)(AX*4)
+	VADDPS Y1, Y0, Y0
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   more
+	TOTAL
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func squaresAVX2(x *float32, n int, mean float32) float32
+TEXT ·squaresAVX2(SB), NOSPLIT, $0-28
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS mean+16(FP), Y2
+	VXORPS Y0, Y0, Y0
+	XORQ AX, AX
+more:
+	VMOVUPS (SI)(AX*4), Y1
+	VSUBPS Y2, Y1, Y1
+	VMULPS Y1, Y1, Y1
+	VADDPS Y1, Y0, Y0
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   more
+	TOTAL
+	VMOVSS X0, ret+24(FP)
+	VZEROUPPER
+	RET
+
+// func scaleAVX2(x, gain, bias *float32, n int, mean, factor float32)
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-40
+	MOVQ x+0(FP), SI
+	MOVQ gain+8(FP), BX
+	MOVQ bias+16(FP), DX
+	MOVQ n+24(FP), CX
+	VBROADCASTSS mean+32(FP), Y2
+	VBROADCASTSS factor+36(FP), Y3
+	XORQ AX, AX
+more:
+	VMOVUPS (SI)(AX*4), Y1
+	VSUBPS Y2, Y1, Y1
+	VMULPS Y3, Y1, Y1
+	VMULPS (BX)(AX*4), Y1, Y1
+	VADDPS (DX)(AX*4), Y1, Y1
+	VMOVUPS Y1, (SI)(AX*4)
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   more
+	VZEROUPPER
+	RET
+
+// LOADEXP loads the constants of EXP.
+#define LOADEXP \
+	VBROADCASTSS least<>(SB), Y15; \
+	VBROADCASTSS log2e<>(SB), Y14; \
+	VBROADCASTSS ln2high<>(SB), Y13; \
+	VBROADCASTSS ln2low<>(SB), Y12
+
+// EXP sets Y0 to its exponential and uses Y1, Y2 and Y3.
+#define EXP \
+	VMAXPS Y15, Y0, Y0; \
+	VMULPS Y14, Y0, Y1; \
+	VROUNDPS $0, Y1, Y1; \
+	VMULPS Y13, Y1, Y2; \
+	VSUBPS Y2, Y0, Y0; \
+	VMULPS Y12, Y1, Y2; \
+	VSUBPS Y2, Y0, Y0; \
+	VBROADCASTSS exp0<>(SB), Y2; \
+	VMULPS Y0, Y2, Y2; \
+	VBROADCASTSS exp1<>(SB), Y3; \
+	VADDPS Y3, Y2, Y2; \
+	VMULPS Y0, Y2, Y2; \
+	VBROADCASTSS exp2<>(SB), Y3; \
+	VADDPS Y3, Y2, Y2; \
+	VMULPS Y0, Y2, Y2; \
+	VBROADCASTSS exp3<>(SB), Y3; \
+	VADDPS Y3, Y2, Y2; \
+	VMULPS Y0, Y2, Y2; \
+	VBROADCASTSS exp4<>(SB), Y3; \
+	VADDPS Y3, Y2, Y2; \
+	VMULPS Y0, Y2, Y2; \
+	VBROADCASTSS exp5<>(SB), Y3; \
+	VADDPS Y3, Y2, Y2; \
+	VMULPS Y0, Y0, Y3; \
+	VMULPS Y3, Y2, Y2; \
+	VADDPS Y0, Y2, Y2; \
+	VBROADCASTSS one<>(SB), Y3; \
+	VADDPS Y3, Y2, Y2; \
+	VCVTPS2DQ Y1, Y1; \
+	VPSLLD $23, Y1, Y1; \
+	VPADDD Y1, Y2, Y0
+
+// func softmaxAVX2(x *float32, n int)
+TEXT ·softmaxAVX2(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	LOADEXP
+	VMOVUPS (SI), Y4
+	XORQ AX, AX
+most:
+	VMAXPS (SI)(AX*4), Y4, Y4
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   most
+	VEXTRACTF128 $1, Y4, X5
+	VMAXPS X5, X4, X4
+	VPERMILPS $0x4E, X4, X5
+	VMAXPS X5, X4, X4
+	VPERMILPS $0xB1, X4, X5
+	VMAXPS X5, X4, X4
+	VBROADCASTSS X4, Y4
+	VXORPS Y5, Y5, Y5
+	XORQ AX, AX
+more:
+	VMOVUPS (SI)(AX*4), Y0
+	VSUBPS Y4, Y0, Y0
+	EXP
+	VMOVUPS Y0, (SI)(AX*4)
+	VADDPS Y0, Y5, Y5
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   more
+	VMOVAPS Y5, Y0
+	TOTAL
+	VMOVSS one<>(SB), X1
+	VDIVSS X0, X1, X0
+	VBROADCASTSS X0, Y0
+	XORQ AX, AX
+scale:
+	VMULPS (SI)(AX*4), Y0, Y1
+	VMOVUPS Y1, (SI)(AX*4)
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   scale
+	VZEROUPPER
+	RET
+
+// func geluAVX2(x *float32, n int)
+TEXT ·geluAVX2(SB), NOSPLIT, $0-16
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	LOADEXP
+	SIZE(Y11)
+	VBROADCASTSS one<>(SB), Y10
+	VXORPS Y9, Y9, Y9
+	XORQ AX, AX
+more:
+	VMOVUPS (SI)(AX*4), Y8
+	VANDPS Y11, Y8, Y7
+	VBROADCASTSS halfroot<>(SB), Y0
+	VMULPS Y0, Y7, Y0
+	VBROADCASTSS erfp<>(SB), Y1
+	VMULPS Y1, Y0, Y1
+	VADDPS Y10, Y1, Y1
+	VDIVPS Y1, Y10, Y6
+	VBROADCASTSS erf5<>(SB), Y5
+	VMULPS Y6, Y5, Y5
+	VBROADCASTSS erf4<>(SB), Y1
+	VADDPS Y1, Y5, Y5
+	VMULPS Y6, Y5, Y5
+	VBROADCASTSS erf3<>(SB), Y1
+	VADDPS Y1, Y5, Y5
+	VMULPS Y6, Y5, Y5
+	VBROADCASTSS erf2<>(SB), Y1
+	VADDPS Y1, Y5, Y5
+	VMULPS Y6, Y5, Y5
+	VBROADCASTSS erf1<>(SB), Y1
+	VADDPS Y1, Y5, Y5
+	VMULPS Y6, Y5, Y5
+	VMULPS Y0, Y0, Y0
+	VSUBPS Y0, Y9, Y0
+	EXP
+	VMULPS Y0, Y5, Y5
+	VBROADCASTSS half<>(SB), Y1
+	VMULPS Y1, Y7, Y7
+	VMULPS Y5, Y7, Y7
+	VMAXPS Y9, Y8, Y8
+	VSUBPS Y7, Y8, Y8
+	VMOVUPS Y8, (SI)(AX*4)
+	ADDQ $8, AX
+	CMPQ AX, CX
+	JB   more
+	VZEROUPPER
+	RET
