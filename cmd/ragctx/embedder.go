@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -145,7 +144,7 @@ func (s *settings) readEmbedKey() error {
 
 // checkEmbedder accepts names of embedders. Paths are checked when they are opened.
 func checkEmbedder(name string) error {
-	if strings.HasPrefix(name, builtin.TablePrefix) {
+	if builtin.NamesPath(name) {
 		return nil
 	}
 	_, err := builtin.Open(name)

@@ -20,6 +20,7 @@ EMBEDDER is one of these:
   static       the table of vectors within the program
   hashing      feature hashing; hashing/N has N dimensions
   static:PATH  a table of your own; name it with the setting embedder afterwards
+  minilm:PATH  a model of your own, such as all-MiniLM-L6-v2 or bge-small; likewise
   remote       the embedding service of the settings (--embed-shape and others), which
                receives all texts
 

@@ -41,8 +41,8 @@ server makes one and prints it once.
 A data directory is refused if its database is missing, was set back, or lost a part of its
 log. --accept-loss opens it with the remaining data.
 
-With --embedder static:PATH a table of your own computes the vectors in this process. With
---embed-shape an embedding service does. It receives all texts and queries; its key is read
+With --embedder static:PATH a table of your own computes the vectors in this process, and with
+--embedder minilm:PATH a model. With --embed-shape an embedding service does. It receives all texts and queries; its key is read
 from ` + envPrefix + `EMBED_KEY. A data directory of another embedder is refused, unless --reembed
 changes it while the server answers.
 

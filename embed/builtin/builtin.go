@@ -7,6 +7,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/minilm"
 	"github.com/ragctx/ragctx/embed/static"
 )
 
@@ -15,6 +16,8 @@ const (
 	DefaultName = staticName
 	// TablePrefix precedes the path of a table in names for [OpenLocal].
 	TablePrefix = static.NamePrefix
+	// ModelPrefix precedes the directory of a model in names for [OpenLocal].
+	ModelPrefix = minilm.NamePrefix
 )
 
 const (
@@ -33,7 +36,7 @@ func Open(name string) (embed.Embedder, error) {
 	}
 	base, size, sized := strings.Cut(name, "/")
 	switch {
-	case strings.HasPrefix(name, TablePrefix):
+	case NamesPath(name):
 		return nil, ragctx.Invalid("embedder",
 			"%q names a path; that is for the command line and its setting embedder, not for requests", ragctx.Clip(name))
 	case base != hashingName:
@@ -50,11 +53,20 @@ func Open(name string) (embed.Embedder, error) {
 	return embed.NewHashing(n), nil
 }
 
+// NamesPath reports whether a name has the path of a table or a model.
+func NamesPath(name string) bool {
+	return strings.HasPrefix(name, TablePrefix) || strings.HasPrefix(name, ModelPrefix)
+}
+
 // OpenLocal is [Open] for names given by the operator. It also accepts "static:PATH", the table in
-// that file or directory (see [static.Open]).
+// that file or directory (see [static.Open]), and "minilm:PATH", the model in that directory (see
+// [minilm.Open]).
 func OpenLocal(name string) (embed.Embedder, error) {
 	if path, ok := strings.CutPrefix(name, TablePrefix); ok {
 		return static.Open(path)
+	}
+	if path, ok := strings.CutPrefix(name, ModelPrefix); ok {
+		return minilm.Open(path)
 	}
 	return Open(name)
 }

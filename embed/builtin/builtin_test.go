@@ -28,7 +28,7 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%v cannot be opened again", want)
 		}
 	}
-	for _, name := range []string{"", "Static", "static/256", "hashing/", "hashing/0", "hashing/65537", "hashing/x", "static:testdata", "other"} {
+	for _, name := range []string{"", "Static", "static/256", "hashing/", "hashing/0", "hashing/65537", "hashing/x", "static:testdata", "minilm:testdata", "other"} {
 		if _, err := builtin.Open(name); !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -43,7 +43,7 @@ func TestOpenLocal(t *testing.T) {
 	if e, err := builtin.OpenLocal("hashing"); err != nil || e.Identity().Name != "hashing" {
 		t.Errorf("hashing: %v", err)
 	}
-	for _, name := range []string{"static:", "static:" + t.TempDir(), "static:nowhere"} {
+	for _, name := range []string{"static:", "static:" + t.TempDir(), "static:nowhere", "minilm:", "minilm:" + t.TempDir()} {
 		if _, err := builtin.OpenLocal(name); !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%q: %v", name, err)
 		}
