@@ -21,7 +21,7 @@ var layers = []string{
 	". internal/atomicfile/faultfs",
 	"embed/internal/safetensors embed/internal/wordpiece internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
 	"embed/minilm/kernel index/vector/kernel index/keyword/internal/blockmax session/wire session/wire/pairing",
-	"internal/events internal/imports internal/llm internal/queryexpand internal/rerank internal/text/sentence internal/tokens",
+	"internal/events internal/imports internal/llm internal/otlp internal/queryexpand internal/rerank internal/text/sentence internal/tokens",
 	"embed index index/vector/hnsw session xmlfmt",
 	"embed/minilm embed/remote embed/static index/indextest index/keyword index/vector internal/ledger internal/passage session/sessiontest",
 	"embed/builtin index/local internal/ledger/ledgertest internal/resolve session/assemble session/compact",

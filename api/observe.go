@@ -15,6 +15,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 type contextKey int
@@ -45,7 +46,11 @@ func (s *Server) observe(next echo.HandlerFunc) echo.HandlerFunc {
 		if !validRequestID(id) {
 			id = s.opts.NewID()
 		}
-		c.SetRequest(c.Request().WithContext(ragctx.WithRequestID(c.Request().Context(), id)))
+		ctx := ragctx.WithRequestID(c.Request().Context(), id)
+		if parent, ok := trace.ParseParent(c.Request().Header.Get("Traceparent")); ok {
+			ctx = trace.WithParent(ctx, parent)
+		}
+		c.SetRequest(c.Request().WithContext(ctx))
 		c.Response().Header().Set(echo.HeaderXRequestID, id)
 		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 		c.Response().Header().Set("Cache-Control", "no-store")

@@ -16,9 +16,10 @@ import (
 // Context returns the context for a query: the best items of all providers, fitted into the query's
 // token budget and rendered.
 func (e *core) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
-	ctx, tr := trace.From(ctx)
+	ctx, tr := e.beginTrace(ctx)
 	a, err := e.answer(ctx, q)
 	e.answers.add(tr, len(a.Items), a.Degraded, err)
+	e.endTrace(ctx, tr, trace.Record{Operation: "context", Namespace: q.Namespace, Items: len(a.Items), Degraded: a.Degraded, Err: err})
 	return a, err
 }
 
@@ -146,10 +147,31 @@ type SearchResult struct {
 // fitting them into a token budget. Reranking, diversity and provider timeouts are as in
 // [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
-	ctx, tr := trace.From(ctx)
+	ctx, tr := e.beginTrace(ctx)
 	res, err := e.rankedSearch(ctx, q)
 	e.answers.add(tr, len(res.Items), res.Degraded, err)
+	e.endTrace(ctx, tr, trace.Record{Operation: "search", Namespace: q.Namespace, Items: len(res.Items), Degraded: res.Degraded, Err: err})
 	return res, err
+}
+
+// beginTrace begins to measure a query. The intervals of its stages are kept only for an exporter.
+func (e *core) beginTrace(ctx context.Context) (context.Context, *trace.Trace) {
+	ctx, tr := trace.From(ctx)
+	if e.opts.Traced != nil {
+		tr.Keep()
+	}
+	return ctx, tr
+}
+
+// endTrace gives the trace of a query to the exporter.
+func (e *core) endTrace(ctx context.Context, tr *trace.Trace, r trace.Record) {
+	if e.opts.Traced == nil {
+		return
+	}
+	r.RequestID, r.Parent = ragctx.RequestID(ctx), trace.ParentOf(ctx)
+	if r, kept := tr.Finish(r); kept {
+		e.opts.Traced(r)
+	}
 }
 
 // checkRendering validates the tokenizer and format of a query. A search does not render, but rejects

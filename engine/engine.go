@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/internal/retrieve"
+	"github.com/ragctx/ragctx/internal/trace"
 
 	"github.com/google/uuid"
 
@@ -97,6 +98,9 @@ type Options struct {
 	SessionProviders []resolve.Registered
 	// ProviderTimeout bounds each provider's part of a query; 0 is [resolve.DefaultTimeout].
 	ProviderTimeout time.Duration
+	// Traced is called with the trace of each context and search query. It must not wait. nil keeps no
+	// traces.
+	Traced func(trace.Record)
 	// Reranker rescores the best RerankTop items of a query within RerankTimeout. nil disables
 	// reranking; 0 means the defaults of package resolve. The caller closes it after the engine.
 	Reranker      resolve.Reranker

@@ -121,7 +121,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 			floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(),
 		KeepAudit:   s.keepAudit(),
-		AnswerCache: s.answerCache(), Conversation: s.conversation(), AcceptLoss: s.acceptLoss, Reserve: s.reserve,
+		AnswerCache: s.answerCache(), Conversation: s.conversation(), AcceptLoss: s.acceptLoss, Reserve: s.reserve, Traced: s.traced,
 	}
 	if err := s.useMemory(&o); err != nil {
 		return nil, err

@@ -107,6 +107,11 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	for _, src := range sources {
 		s.name(src.Paths)
 	}
+	closeTraces, err := s.sendTraces(log)
+	if err != nil {
+		return err
+	}
+	defer closeTraces() // after the engine
 	p, err := s.engine(ctx, cmd.ErrOrStderr(), slog.LevelInfo)
 	if err != nil {
 		return alreadyServed(err)
@@ -249,6 +254,9 @@ func greet(ctx context.Context, w io.Writer, s settings, eng *engine.Engine, add
 	s.greetProviders(w)
 	s.greetStages(w)
 	s.greetWebhooks(w)
+	if collector := s.k.String("otlp_url"); collector != "" {
+		fmt.Fprintf(w, "traces: %s; it is sent the stages of queries, without texts\n", origin(collector))
+	}
 	if st, err := eng.Admin().Stats(ctx, s.Namespace); err == nil {
 		fmt.Fprintf(w, "namespace %s: %s, %s\n", printable(cmp.Or(s.Namespace, ragctx.DefaultNamespace)),
 			amount(st.Documents, "document"), amount(st.Memories, "memory"))

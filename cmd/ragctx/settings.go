@@ -19,6 +19,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/trace"
 )
 
 // Settings come from these layers, the weakest first. The file is JSON with one value per setting.
@@ -127,7 +128,10 @@ func allSettings() []setting {
 		grouped("Procedures", procedureSettings()),
 		grouped("Ledgers", packSettings()),
 		grouped("Providers", providerSettings()),
-		grouped("Events", []option{{webhooksSetting, "URLs that events are sent to, a JSON list", fixed(""), nil}}),
+		grouped("Events and traces", []option{
+			{webhooksSetting, "URLs that events are sent to, a JSON list", fixed(""), nil},
+			{"otlp_url", "URL of a collector of OpenTelemetry that traces of queries are sent to; empty is none", fixed(""), nil},
+		}),
 		grouped("Long conversations", conversationSettings()),
 	)
 }
@@ -256,6 +260,8 @@ type settings struct {
 	acceptLoss bool
 	// reserve is [engine.Options].Reserve.
 	reserve int64
+	// traced is [engine.Options].Traced.
+	traced func(trace.Record)
 
 	File       string // the settings file, whether it exists or not
 	Found      bool   // whether it exists

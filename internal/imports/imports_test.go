@@ -2,12 +2,14 @@ package imports
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -165,7 +167,6 @@ func walkOrder(files map[string]string) []string {
 }
 
 func TestHostile(t *testing.T) {
-	long := strings.Repeat(" ", 2*maxElement)
 	for name, c := range map[string]struct {
 		kind string
 		zip  map[string]string
@@ -174,8 +175,6 @@ func TestHostile(t *testing.T) {
 		"a name outside":     {"notion", map[string]string{"../../etc/x.md": "x", "/abs.md": "x", "ok.md": "fine"}, "leaves the archive"},
 		"a backslash":        {"notion", map[string]string{`..\x.md`: "x"}, "leaves the archive"},
 		"a bomb as a page":   {"notion", map[string]string{"big.md": strings.Repeat("0", maxText+1)}, "is longer than 32 MiB"},
-		"a bomb as a list":   {"chatgpt", map[string]string{"conversations.json": `[{"id":"` + long + `"}]`}, "is longer than 64 MiB"},
-		"a bomb before it":   {"claude", map[string]string{"conversations.json": long + "[]"}, "is longer than 64 MiB"},
 		"bad JSON":           {"claude", map[string]string{"conversations.json": `[{"uuid":}]`}, "is not valid JSON"},
 		"the end is missing": {"claude", map[string]string{"conversations.json": `[{"uuid":"a","chat_messages":[]}`}, "ends in the middle"},
 		"no list":            {"chatgpt", map[string]string{"conversations.json": `{"a": {"b": 1}}`}, "is not a JSON list"},
@@ -204,16 +203,39 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestLongLine checks that only the line fails that is too long.
-func TestLongLine(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "x.jsonl")
-	text := `{"text":"` + strings.Repeat("a", maxElement) + "\"}\n{\"text\":\"fine\"}"
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+// TestLongElements checks that an element or blanks beyond the limit end a list, and that a list may be longer.
+func TestLongElements(t *testing.T) {
+	long := strings.Repeat(" ", 1<<16)
+	for text, want := range map[string]int{
+		`["` + long + `", 1]`: 0, long + "[1]": 0, `[1, 2,` + long + `3]`: 2, `{"a": "` + long + `", "x": [1]}`: 0,
+		`{"a": [` + strings.Repeat("0,", 100) + `0], "x": [1, 2, 3]}`: 3, `[` + strings.Repeat("1,", 1<<16) + `1]`: 1<<16 + 1,
+	} {
+		n := 0
+		in := &bounded{r: strings.NewReader(text), limit: 1 << 12, all: 1 << 20}
+		err := list(in, func(int, json.RawMessage) error { n++; return nil }, []string{"x"})
+		if n != want && (err == nil || n > want) || (err != nil) != errors.Is(err, ragctx.ErrTooLarge) || (err == nil) != (want > 2) {
+			t.Errorf("%.20s: %d elements, %v", text, n, err)
+		}
 	}
-	got := read(t, "jsonl", name)
-	if !strings.Contains(got, "line: is longer than 64 MiB") || !strings.Contains(got, `"Text": "fine"`) {
-		t.Errorf("%.500s", got)
+	n := 0
+	err := list(&bounded{r: strings.NewReader(`[` + strings.Repeat("1,", 1000)), limit: 1 << 12, all: 1000},
+		func(int, json.RawMessage) error { n++; return nil }, nil)
+	if !errors.Is(err, ragctx.ErrTooLarge) || n == 0 {
+		t.Errorf("%d elements, %v", n, err)
+	}
+}
+
+// TestLongLine checks that only a line that is too long is skipped.
+func TestLongLine(t *testing.T) {
+	in := bufio.NewReaderSize(strings.NewReader(strings.Repeat("a", 5000)+"\n"+strings.Repeat("b", 3000)+"\nc"), 1<<10)
+	for _, want := range []struct {
+		length int
+		whole  bool
+	}{{0, false}, {3001, true}, {1, true}} {
+		line, whole, err := readLine(in, nil, 4000)
+		if whole != want.whole || whole && len(line) != want.length || err != nil && !errors.Is(err, io.EOF) {
+			t.Errorf("%d bytes, %v, %v; want %+v", len(line), whole, err, want)
+		}
 	}
 }
 

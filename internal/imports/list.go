@@ -20,13 +20,17 @@ func elements(f file, do func(n int, raw json.RawMessage) error, keys ...string)
 		return err
 	}
 	defer r.Close()
-	in := &bounded{r: r, all: maxList}
+	return list(&bounded{r: r, limit: maxElement, all: maxList}, do, keys)
+}
+
+// list reads a list from in.
+func list(in *bounded, do func(n int, raw json.RawMessage) error, keys []string) error {
 	dec := json.NewDecoder(in)
 	if err := seekList(dec, in, keys); err != nil {
 		return err
 	}
 	for n := 1; ; n++ {
-		in.element = maxElement
+		in.element = in.limit
 		if !dec.More() {
 			break
 		}
@@ -46,7 +50,7 @@ func elements(f file, do func(n int, raw json.RawMessage) error, keys ...string)
 
 // seekList reads up to the first element of the list.
 func seekList(dec *json.Decoder, in *bounded, keys []string) error {
-	in.element = maxElement
+	in.element = in.limit
 	first, err := dec.Token()
 	if err != nil {
 		return broken(err)
@@ -55,7 +59,7 @@ func seekList(dec *json.Decoder, in *bounded, keys []string) error {
 		return nil
 	}
 	for first == json.Delim('{') && dec.More() {
-		in.element = maxElement
+		in.element = in.limit
 		key, err := dec.Token()
 		if err != nil {
 			return broken(err)
@@ -93,14 +97,15 @@ func broken(err error) error {
 // bounded limits the bytes that are read for one element, and those of a whole file.
 type bounded struct {
 	r       io.Reader
-	element int64
-	all     int64
+	limit   int64 // of an element
+	element int64 // left of the element
+	all     int64 // left of the file
 }
 
 // Read implements [io.Reader]. It fills p, because the decoder looks through all blanks again after each call.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.element <= 0 {
-		return 0, ragctx.TooLarge("element", "is longer than %d MiB", maxElement>>20)
+		return 0, ragctx.TooLarge("element", "is longer than %d bytes", b.limit)
 	}
 	if b.all <= 0 {
 		return 0, ragctx.TooLarge("file", "is longer than %d GiB", int64(maxList)>>30)

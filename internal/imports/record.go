@@ -85,7 +85,7 @@ func jsonLines(ctx context.Context, source string, emit func(Item) error) error 
 			return err
 		}
 		whole := false
-		line, whole, err = readLine(lines, line[:0])
+		line, whole, err = readLine(lines, line[:0], maxElement)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s: %w", source, err)
 		}
@@ -105,12 +105,12 @@ func jsonLines(ctx context.Context, source string, emit func(Item) error) error 
 	}
 }
 
-// readLine reads a line into buf, or skips a line that is too long.
-func readLine(r *bufio.Reader, buf []byte) (line []byte, whole bool, err error) {
+// readLine reads a line into buf, or skips a line that is longer than limit.
+func readLine(r *bufio.Reader, buf []byte, limit int) (line []byte, whole bool, err error) {
 	whole = true
 	for {
 		part, err := r.ReadSlice('\n')
-		if whole = whole && len(buf)+len(part) <= maxElement; whole {
+		if whole = whole && len(buf)+len(part) <= limit; whole {
 			buf = append(buf, part...)
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -49,6 +50,11 @@ type Trace struct {
 	now     func() time.Time
 	elapsed [stages]atomic.Int64
 	ran     [stages]atomic.Bool
+
+	mu        sync.Mutex
+	kept      bool // the intervals; see [Trace.Keep]
+	began     time.Time
+	intervals []Interval
 }
 
 // New returns an empty trace. A nil clock is the system's.
@@ -94,8 +100,10 @@ type Span struct {
 // End adds the time since [Start] to the trace.
 func (s Span) End() {
 	if s.trace != nil {
-		s.trace.elapsed[s.stage].Add(int64(s.trace.now().Sub(s.began)))
+		ended := s.trace.now()
+		s.trace.elapsed[s.stage].Add(int64(ended.Sub(s.began)))
 		s.trace.ran[s.stage].Store(true)
+		s.trace.keep(Interval{s.stage, s.began, ended})
 	}
 }
 
