@@ -110,7 +110,12 @@ func (s *Server) queryOnce(ctx context.Context, q ragctx.ContextQuery, size int)
 		Truncated: a.Truncated, Degraded: a.Degraded, Note: a.Note,
 		corrections: selectCorrections(a.Corrections, size),
 	}
-	return out, nil
+	if len(a.Items) > 0 || !q.Wants(ragctx.TypeResource) {
+		return out, nil
+	}
+	note, err := s.missing(ctx, q.Namespace, "")
+	out.Note = strings.Trim(out.Note+"; "+note, "; ")
+	return out, err
 }
 
 // corrections reports how the query was interpreted.

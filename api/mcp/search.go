@@ -3,12 +3,16 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/sentence"
+	"github.com/ragctx/ragctx/providers/docs"
 )
 
 // mostPages is the last position that pages reach.
@@ -144,6 +148,7 @@ type codeArguments struct {
 type codeAnswer struct {
 	Notice     string       `json:"notice,omitempty"`
 	Results    []codeResult `json:"results"`
+	Note       string       `json:"note,omitempty"`
 	NextCursor string       `json:"next_cursor,omitempty"`
 	corrections
 }
@@ -176,12 +181,19 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 		return codeAnswer{}, err
 	}
 	q := query(at, in.Query, min(c.After+in.Limit+1, ragctx.MaxResultsLimit)).WithTypes(ragctx.TypeResource)
+	q = q.WithParam(docs.ParamPrefer, "code")
 	if in.Path != "" {
 		q.Filter.Sources = []string{"file:" + in.Path + "*", "docs:" + in.Path + "*"}
 	}
 	found, err := s.engine.Search(ctx, q)
 	if err != nil {
 		return codeAnswer{}, err
+	}
+	note := ""
+	if len(found.Items) == 0 {
+		if note, err = s.missing(ctx, at.Namespace, in.Path); err != nil {
+			return codeAnswer{}, err
+		}
 	}
 	items := found.Items[min(c.After, len(found.Items)):]
 	more := len(items) > in.Limit
@@ -195,7 +207,7 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 	}
 	return fitOne(s, in.MaxTokens, len(results), func(k int) codeAnswer {
 		a := codeAnswer{
-			Results: results[:k], NextCursor: c.next(k, more || k < len(results)),
+			Results: results[:k], Note: note, NextCursor: c.next(k, more || k < len(results)),
 			corrections: selectCorrections(found.Corrections, in.MaxTokens),
 		}
 		if k > 0 {
@@ -203,4 +215,27 @@ func (s *Server) codesearch(ctx context.Context, at Scope, in codeArguments) (co
 		}
 		return a
 	}, func() *string { results[0].Truncated = true; return &results[0].Content })
+}
+
+// missing returns the remedy where nothing can be found because a namespace has no document, or none below an id
+// prefix; otherwise "".
+func (s *Server) missing(ctx context.Context, namespace, prefix string) (string, error) {
+	some, err := s.engine.ListDocuments(ctx, namespace, store.ListOptions{Limit: 1})
+	switch {
+	case err != nil && !errors.Is(err, ragctx.ErrNotFound):
+		return "", err
+	case len(some) == 0 && !s.opts.offers("ingest"):
+		return "no document is stored", nil
+	case len(some) == 0 && s.opts.Ingest == nil:
+		return `no document is stored; call "ingest" with texts`, nil
+	case len(some) == 0:
+		return `no document is stored; call "ingest" with paths, such as ["."]`, nil
+	case prefix == "":
+		return "", nil
+	}
+	below, err := s.engine.ListDocuments(ctx, namespace, store.ListOptions{Limit: 1, Prefix: prefix})
+	if err != nil || len(below) > 0 {
+		return "", err
+	}
+	return fmt.Sprintf("path: no id begins with %q; ids are like %q", ragctx.Clip(prefix), ragctx.Clip(some[0].ID)), nil
 }

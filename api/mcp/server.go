@@ -160,6 +160,7 @@ func (o Options) instructions() string {
 		{"search", "to list matches. "},
 		{"codesearch", "to find code. "},
 		{"fetch", "to open an id. "},
+		{"ingest", "to store documents. "},
 		{"memory_add", "for facts that will matter in later conversations. "},
 	} {
 		if o.offers(t.tool) {

@@ -102,3 +102,36 @@ func TestIngestWaits(t *testing.T) {
 		t.Errorf("%+v after %v", late, took)
 	}
 }
+
+// TestNothingStored checks that the answers of an empty namespace, and of a path without documents, name the remedy.
+func TestNothingStored(t *testing.T) {
+	type answer struct{ Note string }
+	paths := mcpserver.Options{Ingest: func(context.Context, string, []string) (engine.Job, error) { return engine.Job{}, nil }}
+	for want, o := range map[string]mcpserver.Options{
+		`no document is stored; call "ingest" with paths, such as ["."]`: paths,
+		`no document is stored; call "ingest" with texts`:                {},
+		"no document is stored":                                          {Tools: []string{"context", "codesearch"}},
+	} {
+		s := stdio(t, mcpserver.New(mcpserver.Local(open(t)), o))
+		for _, tool := range []string{"context", "codesearch"} {
+			if got := call[answer](t, s, tool, map[string]any{"query": "how is it deployed"}); !strings.HasSuffix(got.Note, want) {
+				t.Errorf("%s: %q, want %q", tool, got.Note, want)
+			}
+		}
+	}
+	eng := open(t)
+	put(t, eng, "", "app/src/deploy.go", "package deploy\n\n// Deploy deploys with a kangaroo.\nfunc Deploy() {}\n")
+	put(t, eng, "", "app/docs/deploy.md", "# Deploy\n\nDeploy deploys with a kangaroo.\n")
+	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
+	got := call[answer](t, s, "codesearch", map[string]any{"query": "how is it deployed", "path": "src/"})
+	if got.Note != `path: no id begins with "src/"; ids are like "app/docs/deploy.md"` {
+		t.Errorf("%q", got.Note)
+	}
+	code := call[struct{ Results []struct{ Path string } }](t, s, "codesearch", map[string]any{"query": "how is it deployed with a kangaroo"})
+	if len(code.Results) != 2 || code.Results[0].Path != "app/src/deploy.go" {
+		t.Errorf("codesearch finds %+v", code)
+	}
+	if got := call[answer](t, s, "context", map[string]any{"query": "zzzqqqxx", "min_relevance": .9}); strings.Contains(got.Note, "stored") {
+		t.Errorf("%q", got.Note)
+	}
+}

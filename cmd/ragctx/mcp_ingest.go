@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -60,7 +63,10 @@ func (f allowedFiles) check(paths []string) ([]string, error) {
 			continue
 		}
 		resolved, err := realPath(p)
-		// A path outside the roots has the same error as one that does not exist.
+		if err != nil && f.holdsMissing(p) {
+			return nil, ragctx.Invalid(field, "%q does not exist in %s", ragctx.Clip(p), f.named())
+		}
+		// A path outside the roots has the same error whether it exists or not.
 		if err != nil || !f.holds(resolved) {
 			return nil, ragctx.Invalid(field, "%q is not below a path that is allowed; use %s", ragctx.Clip(p), f.named())
 		}
@@ -76,6 +82,26 @@ func (f allowedFiles) holds(path string) bool {
 		}
 	}
 	return false
+}
+
+// holdsMissing reports whether nothing is at a path below a root. A broken link is something.
+func (f allowedFiles) holdsMissing(path string) bool {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return false
+	}
+	if _, err := os.Lstat(abs); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	for at := filepath.Dir(abs); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil {
+			resolved, err := realPath(at)
+			return err == nil && f.holds(resolved)
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
 }
 
 func (f allowedFiles) named() string {

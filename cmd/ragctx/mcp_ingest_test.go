@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx/engine"
@@ -54,5 +55,30 @@ func TestAllowedPathBecomesALink(t *testing.T) {
 	found, err := eng.Documents().List(t.Context(), "", store.ListOptions{Limit: 100})
 	if err != nil || len(found) > 0 {
 		t.Errorf("%v is stored, %v", found, err)
+	}
+}
+
+// TestMissingPaths checks that a path of an agent that does not exist is reported as missing only below an
+// allowed folder.
+func TestMissingPaths(t *testing.T) {
+	dir, err := realPath(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, map[string]string{"allowed/a.md": "inside", "outside/a.md": "outside"})
+	allowed := filepath.Join(dir, "allowed")
+	if err := errors.Join(os.Symlink(filepath.Join(dir, "outside"), filepath.Join(allowed, "link")),
+		os.Symlink(filepath.Join(dir, "nowhere"), filepath.Join(allowed, "broken"))); err != nil {
+		t.Skip(err)
+	}
+	f := allowedFiles{roots: []string{allowed}}
+	for path, want := range map[string]string{
+		"allowed/b.md": "does not exist in", "allowed/x/y/b.md": "does not exist in",
+		"outside/a.md": "is not below", "outside/b.md": "is not below", "allowed/link/a.md": "is not below",
+		"allowed/link/b.md": "is not below", "allowed/broken": "is not below", "nowhere/x": "is not below",
+	} {
+		if _, err := f.check([]string{filepath.Join(dir, filepath.FromSlash(path))}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
 	}
 }

@@ -12,7 +12,10 @@ import (
 
 // otherKind scales the relevance of code in the answer to a question in words, and of prose in the answer to one with an
 // identifier. In a repository, code repeats the words of its documentation.
-const otherKind = 0.92
+const otherKind = 0.8
+
+// widerBy multiplies the places for which items are compared where both kinds compete.
+const widerBy = 3
 
 // identifier matches a name in code: snake_case, a::b, call(), camelCase, or a name of three parts, ThreePartName.
 // Names of two parts are often those of products: GitHub.
@@ -24,16 +27,46 @@ var products = regexp.MustCompile(`\b(?:macOS|iOS|iPad\w*|iPhone\w*|eBay|npmJS|j
 // fewestWords is the number of words from which a query is a question in words. Fewer are often the name of something.
 const fewestWords = 3
 
-// preferKind lowers the relevance of the items that are prose, if the question names code, or code, if it is in words,
-// and sorts them anew.
-func preferKind(question string, items []ragctx.ContextItem) {
-	named := identifier.MatchString(products.ReplaceAllString(question, " "))
-	if !named && len(strings.Fields(question)) < fewestWords {
+// A preference is the kind of text that a question prefers.
+type preference int
+
+const (
+	preferNone preference = iota
+	preferProse
+	preferCode
+)
+
+// ParamPrefer is the query parameter that states the preferred kind of text, "code" or "prose", instead of the question.
+const ParamPrefer = "prefer"
+
+// preferred returns the kind that a query prefers: code if it names code, and prose if it is in words.
+func preferred(q ragctx.ContextQuery) preference {
+	switch stated := q.Params[ParamPrefer]; {
+	case stated == "code", stated != "prose" && identifier.MatchString(products.ReplaceAllString(q.Query, " ")):
+		return preferCode
+	case stated == "prose", len(strings.Fields(q.Query)) >= fewestWords:
+		return preferProse
+	}
+	return preferNone
+}
+
+// rejects reports whether an item is of the other kind.
+func (p preference) rejects(it ragctx.ContextItem) bool {
+	if p == preferNone {
+		return false
+	}
+	id, _, _, _ := passage.ParseItemID(it.ID)
+	return formatOf(ragctx.Document{ExternalID: id}).lang != nil != (p == preferCode)
+}
+
+// sort lowers the relevance of the items of the other kind and sorts the items anew. Items of one kind keep
+// their relevance.
+func (p preference) sort(items []ragctx.ContextItem) {
+	if !slices.ContainsFunc(items, func(it ragctx.ContextItem) bool { return !p.rejects(it) }) {
 		return
 	}
 	for i, it := range items {
-		id, _, _, _ := passage.ParseItemID(it.ID)
-		if formatOf(ragctx.Document{ExternalID: id}).lang != nil != named {
+		if p.rejects(it) {
 			items[i] = it.WithRelevance(it.Relevance * otherKind)
 		}
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// TestPreferKind: a question in words prefers prose, one with an identifier code, and a few words or names of
+// TestPreference checks that a question in words prefers prose, one with an identifier code, and a few words or names of
 // products prefer neither. Only items of nearly the same relevance change places.
-func TestPreferKind(t *testing.T) {
+func TestPreference(t *testing.T) {
 	for question, want := range map[string]string{
 		"how do I mark a flag as required": "guide.md", "wie wird ein Flag zur Pflicht": "guide.md",
 		"how does GitHub mark required checks": "guide.md", "which macOS versions are supported": "guide.md",
@@ -18,7 +18,7 @@ func TestPreferKind(t *testing.T) {
 		items := []ragctx.ContextItem{
 			{ID: "src/flags.go@1#2", Relevance: .76}, {ID: "docs/guide.md@1#4", Relevance: .75}, {ID: "docs/other.md@1#0", Relevance: .5},
 		}
-		preferKind(question, items)
+		preferred(ragctx.ContextQuery{Query: question}).sort(items)
 		if got := items[0].ID; got != map[string]string{"guide.md": "docs/guide.md@1#4", "flags.go": "src/flags.go@1#2"}[want] {
 			t.Errorf("%q: %s is first", question, got)
 		}
@@ -27,7 +27,22 @@ func TestPreferKind(t *testing.T) {
 		}
 	}
 	items := []ragctx.ContextItem{{ID: "docs/guide.md@1#4", Relevance: .76}, {ID: "src/flags.go@1#2", Relevance: .75}}
-	if preferKind("where is mark_flag_required", items); items[0].ID != "src/flags.go@1#2" {
+	if preferred(ragctx.ContextQuery{Query: "where is mark_flag_required"}).sort(items); items[0].ID != "src/flags.go@1#2" {
 		t.Errorf("with an identifier: %+v", items)
+	}
+	items = []ragctx.ContextItem{{ID: "src/flags.go@1#2", Relevance: .76}}
+	if preferred(ragctx.ContextQuery{Query: "how do I mark a flag as required"}).sort(items); items[0].Relevance != .76 {
+		t.Errorf("without prose: %+v", items)
+	}
+}
+
+// TestFirstDistinct checks that duplicates take no place of other texts.
+func TestFirstDistinct(t *testing.T) {
+	items := []ragctx.ContextItem{{ID: "1", Content: "a b"}, {ID: "2", Content: "a\nb"}, {ID: "3", Content: "c"}, {ID: "4", Content: "d"}}
+	if got := firstDistinct(items, 2); len(got) != 3 || got[2].ID != "3" {
+		t.Errorf("%+v", got)
+	}
+	if got := firstDistinct(items, 9); len(got) != 4 {
+		t.Errorf("%+v", got)
 	}
 }
