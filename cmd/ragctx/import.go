@@ -189,7 +189,7 @@ func (w *importer) turn(ctx context.Context, item imports.Item) error {
 	}
 	done, err := w.CompleteTurn(ctx, t)
 	if errors.Is(err, ragctx.ErrConflict) {
-		item.LeftOut = "turns that differ from those of an earlier import, or whose memory was deleted"
+		item.LeftOut = "turns that differ from the stored turn of the same id, or whose memory was deleted"
 		w.leaveOut(item)
 		return nil
 	}
