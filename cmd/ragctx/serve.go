@@ -42,15 +42,16 @@ A data directory is refused if its database is missing, was set back, or lost a 
 log. --accept-loss opens it with the remaining data.
 
 With --embedder static:PATH a table of your own computes the vectors in this process, and with
---embedder minilm:PATH a model. With --embed-shape an embedding service does. It receives all texts and queries; its key is read
-from ` + envPrefix + `EMBED_KEY. A data directory of another embedder is refused, unless --reembed
-changes it while the server answers.
+--embedder minilm:PATH a model. With --embed-shape an embedding service does. It receives all
+texts and queries; its key is read from ` + envPrefix + `EMBED_KEY. A data directory of another
+embedder is refused, unless --reembed changes it while the server answers.
 
 With --rerank-shape a reranking service scores the results. It receives the queries and the
 texts found; its key is read from ` + envPrefix + `RERANK_KEY.
 
 The setting providers names programs of your own that are asked for context, too. They
-receive the queries.`
+receive the queries. The setting webhooks names URLs that events are sent to, and --otlp-url a
+collector of traces.`
 
 const serveExample = `  ragctx serve
   ragctx serve --docs ./docs --docs ./handbook=team
