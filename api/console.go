@@ -1,9 +1,11 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/labstack/echo/v4"
 
@@ -52,26 +54,42 @@ func (s *Server) ownPage(r *http.Request, origin string) bool {
 	return err == nil && s.isConsole(r) && strings.EqualFold(u.Host, r.Host)
 }
 
-// clientWith returns a client of this server. Its requests carry a key; "" is none.
+// clientWith returns a client of this server for one page. Its requests carry a key; "" is none.
 func (s *Server) clientWith(key string) *Client {
-	return newClient("http://127.0.0.1", withKey{inside{server: func() *Server { return s }}, key})
+	return newClient("http://127.0.0.1", withKey{inside{server: func() *Server { return s }}, key, new(atomic.Bool)})
 }
 
-// withKey sends a key and the id of the outer request with every request.
+// withKey sends a key and the id of the outer request with every request. The limits of the key count the
+// requests of a page as one.
 type withKey struct {
 	inside
 
-	key string
+	key     string
+	counted *atomic.Bool // the limits have let a request of the page pass
 }
+
+// countedKey is the context key of requests that the limits do not count again.
+type countedKey struct{}
+
+// isCounted reports whether the limits have counted the page that sends a request.
+func isCounted(ctx context.Context) bool { return ctx.Value(countedKey{}) != nil }
 
 // RoundTrip implements [http.RoundTripper].
 func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
+	ctx := r.Context()
+	if k.counted.Load() {
+		ctx = context.WithValue(ctx, countedKey{}, true)
+	}
+	r = r.Clone(ctx)
 	if k.key != "" {
 		r.Header.Set(echo.HeaderAuthorization, "Bearer "+k.key)
 	}
 	if id := ragctx.RequestID(r.Context()); id != "" {
 		r.Header.Set(echo.HeaderXRequestID, id)
 	}
-	return k.inside.RoundTrip(r)
+	resp, err := k.inside.RoundTrip(r)
+	if err == nil && resp.StatusCode != http.StatusTooManyRequests {
+		k.counted.Store(true)
+	}
+	return resp, err
 }

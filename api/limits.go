@@ -82,7 +82,8 @@ func (l *limiter) enter(key string) (leave func(), again time.Duration, what str
 func (s *Server) limit(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		key := access.From(c.Request().Context()).Key
-		if s.limits.Rate == 0 && s.limits.Concurrent == 0 || key == "" || key == engine.LocalKey {
+		if s.limits.Rate == 0 && s.limits.Concurrent == 0 || key == "" || key == engine.LocalKey ||
+			isCounted(c.Request().Context()) {
 			return next(c)
 		}
 		leave, again, what := s.limits.enter(key)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
@@ -22,6 +23,7 @@ type namespaceRequest struct {
 type namespacePage struct {
 	Namespaces []string          `json:"namespaces" nullable:"false" doc:"names in order"`
 	Details    []store.Namespace `json:"details" nullable:"false"`
+	Role       access.Role       `json:"role" enum:"read,write,admin"`
 	NextCursor string            `json:"next_cursor,omitempty" doc:"cursor of the next page; absent on the last page"`
 }
 
@@ -114,7 +116,7 @@ func (s *Server) listNamespaces(ctx context.Context, in *namespaceList) (*namesp
 		return nil, err
 	}
 	found, next := pageOf(in.Page, found, func(n store.Namespace) namespaceCursor { return namespaceCursor{n.Name} })
-	page := namespacePage{Details: found, Namespaces: []string{}, NextCursor: next}
+	page := namespacePage{Details: found, Namespaces: []string{}, Role: access.From(ctx).Role, NextCursor: next}
 	for _, n := range found {
 		page.Namespaces = append(page.Namespaces, n.Name)
 	}

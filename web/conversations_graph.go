@@ -143,7 +143,7 @@ func (c *openConversation) branches(v *visit, address func(...string) string) ht
 		if n.ID == c.Leaf {
 			row = append(row, html.Text(" "), html.E("span.tag.on", html.Text("current")))
 		}
-		if n.ID == c.leaf && n.ID != c.Leaf {
+		if n.ID == c.leaf && n.ID != c.Leaf && v.mayWrite() {
 			row = append(row, c.button(v, "navigate"))
 		}
 		list = append(list, html.E("li.actions", row))

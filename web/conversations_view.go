@@ -177,7 +177,8 @@ func (c *openConversation) compactions(v *visit) html.Part {
 	return html.List{
 		html.If(len(list) == 0, html.E("p.quiet", html.Text("None: the model is shown all messages that fit the window."))),
 		html.If(len(list) > 0, html.E("ol.records", list)),
-		html.E("div.actions", html.If(c.leaf == c.Leaf, c.button(v, "compact")), html.If(len(list) > 0, c.button(v, "undo"))),
+		html.If(v.mayWrite(), html.E("div.actions", html.If(c.leaf == c.Leaf, c.button(v, "compact")),
+			html.If(len(list) > 0, c.button(v, "undo")))),
 	}
 }
 

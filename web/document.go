@@ -35,7 +35,7 @@ func showDocument(v *visit) (html.Part, error) {
 		html.If(d.Version != current, html.T("p.note", "This is version "+strconv.Itoa(d.Version)+", which is not the current one.")),
 		html.E("div.document", html.E("div.text", v.chunks(d)), html.E("aside", html.A("aria-label", "About the document"),
 			documentFacts(d), versions,
-			html.If(d.Version == current, v.deleteForms(d)))),
+			html.If(d.Version == current && v.mayWrite(), v.deleteForms(d)))),
 	}, nil
 }
 

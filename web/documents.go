@@ -73,7 +73,7 @@ func showDocuments(v *visit) (html.Part, error) {
 			html.E("label", html.T("span", "Ingested from"), html.E("input", html.A("name", "root"), html.A("value", v.param("root")),
 				html.A("maxlength", "4096"))),
 			html.T("button", "Show")),
-		v.uploadForm(prefix),
+		html.If(v.mayWrite(), v.uploadForm(prefix)),
 		html.E("div#list", html.A("hx-get", v.r.URL.RequestURI()), html.A("hx-trigger", "uploaded from:body, again"),
 			html.A("hx-select", "#list"),
 			html.A("hx-swap", "outerHTML"), list),
@@ -90,8 +90,8 @@ func (v *visit) documentTable(prefix string) (html.Part, error) {
 		return nil, err
 	}
 	if len(page.Documents) == 0 {
-		return html.E("p.empty", html.Text("There are no documents here. Drop files above, or run "),
-			html.T("code", "ragctx ingest PATH"), html.Text(".")), nil
+		return html.E("p.empty", html.Text("There are no documents here. "), html.If(v.mayWrite(), html.Text("Drop files above, or run "),
+			html.T("code", "ragctx ingest PATH"), html.Text("."))), nil
 	}
 	var rows html.List
 	folder := "\x00"
@@ -189,7 +189,7 @@ func (v *visit) searchDocuments(q string) (html.Part, error) {
 // deletedNote offers to store a document again whose last version is still there.
 func (v *visit) deletedNote(id, version string) html.Part {
 	return html.E("div.note", html.A("role", "status"), html.T("p", "“"+id+"” is deleted."),
-		html.If(version != "", html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/restore")),
+		html.If(version != "" && v.mayWrite(), html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/restore")),
 			v.tokenField(),
 			hidden("id", id), hidden("version", version), html.T("button", "Undo"))))
 }

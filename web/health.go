@@ -36,6 +36,9 @@ func healthPage() page {
 func (v *visit) healthTabs(now string) html.Part {
 	var list html.List
 	for _, t := range []choice{{healthPath, "Overview"}, {jobsPath, "Jobs"}, {keysPath, "Keys"}, {auditPath, "Audit log"}} {
+		if v.role != "admin" && (t.value == keysPath || t.value == auditPath) {
+			continue
+		}
 		list = append(list, html.E("li", html.E("a", html.A("href", v.link(t.value)),
 			html.If(t.value == now, html.A("aria-current", "page")), html.Text(t.name))))
 	}
@@ -61,7 +64,7 @@ func showHealth(v *visit) (html.Part, error) {
 		html.E("div.health#health", html.A("hx-get", v.link(healthPath)), html.A("hx-trigger", "every 5s, again"),
 			html.A("hx-select", "#health"),
 			html.A("hx-swap", "outerHTML"), parts),
-		v.care(),
+		html.If(v.role == "admin", v.care()),
 	}, nil
 }
 

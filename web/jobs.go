@@ -41,6 +41,8 @@ func (v *visit) jobActions(j job) html.Part {
 			hidden("id", j.ID), html.T("button", name))
 	}
 	switch {
+	case !v.mayWrite():
+		return nil
 	case !j.ended():
 		return form("cancel", "Cancel")
 	case j.State == "failed" || j.Counts.Failed > 0:

@@ -41,7 +41,7 @@ func showOneMemory(v *visit) (html.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	current := m.State == "active"
+	current := m.State == "active" && v.mayWrite()
 	return html.List{
 		heading(excerpt(m.Content, 120), html.E("a.button", html.A("href", v.link(memoryPath, "user", m.User)),
 			html.Text("Timeline")), s.actions(v, m)), done(v),
@@ -226,7 +226,7 @@ func (s memoryScope) actions(v *visit, m memoryOf) html.Part {
 	case m.Pinned:
 		names[0] = "unpin"
 	}
-	if s.asOf != "" {
+	if s.asOf != "" || !v.mayWrite() {
 		return nil // the past does not change
 	}
 	var list html.List

@@ -34,7 +34,9 @@ type visit struct {
 	status int    // of the answer
 	title  string // of the page; "" is its name in the navigation
 
-	namespaces []string // that the visitor may choose from, on whole pages
+	// On whole pages: the namespaces that the visitor may choose from, and the role of the key.
+	namespaces []string
+	role       string
 }
 
 // view answers a visit with the content of a page or with a fragment of it. A nil part means that the view
@@ -76,13 +78,33 @@ func (v *visit) checked(show view) (html.Part, error) {
 		}
 	}
 	if v.page != "" && !v.partial() {
-		found, err := get[struct{ Namespaces []string }](v, "/v1/namespaces", url.Values{"limit": {strconv.Itoa(maxNamespaces)}})
+		found, err := v.rights()
 		if errors.Is(err, ragctx.ErrUnauthenticated) {
 			return nil, err
 		}
-		v.namespaces = found.Namespaces
+		v.namespaces, v.role = found.Namespaces, found.Role
 	}
 	return show(v)
+}
+
+// rights has what a key may use.
+type rights struct {
+	Namespaces []string
+	Role       string
+}
+
+func (v *visit) rights() (rights, error) {
+	return get[rights](v, "/v1/namespaces", url.Values{"limit": {strconv.Itoa(maxNamespaces)}})
+}
+
+// mayWrite reports whether the visitor's key may store and delete. A fragment of a page asks REST.
+func (v *visit) mayWrite() bool {
+	if v.role == "" {
+		if found, err := v.rights(); err == nil {
+			v.role = found.Role
+		}
+	}
+	return v.role != "read"
 }
 
 // answer writes the content of a page, or the error in its place.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -357,5 +358,72 @@ func TestStreamsEndWithTheSession(t *testing.T) {
 		if strings.Contains(stream.Text(), "second") {
 			t.Fatal("the stream goes on after sign-out")
 		}
+	}
+}
+
+var formIn = regexp.MustCompile(`action="([^"]+)"`)
+
+// TestReadersSeeNoButtons: with a key that may only read, no page has a form that REST would refuse.
+func TestReadersSeeNoButtons(t *testing.T) {
+	f := start(t, api.Options{})
+	admin, reader := f.key(access.Admin), f.key(access.Read)
+	client := api.NewClientWith(f.url, api.ClientOptions{Key: admin})
+	for path, body := range map[string]string{
+		"/v1/documents": `{"id": "a.md", "text": "The pager rotates."}`,
+		"/v1/turns":     `{"user_id": "ada", "session_id": "s", "prompt": "I live in Bern.", "response": "Noted."}`,
+		"/v1/sessions":  `{"id": "s", "user_id": "ada", "messages": [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]}`,
+	} {
+		resp, err := client.Call(t.Context(), http.MethodPost, path, nil, strings.NewReader(body), "application/json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+	}
+	if err := f.eng.Sessions().SettleAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	pages := []string{
+		"/console/documents", "/console/documents/one?id=a.md", "/console/memory?user=ada", "/console/conversations/one?id=s&user=ada",
+		"/console/health", "/console/health/jobs",
+	}
+	buttons := func(key string) (n int) {
+		f.signIn(key)
+		for _, path := range pages {
+			a := f.get(path)
+			if a.status != http.StatusOK {
+				t.Errorf("%s: %d %s", path, a.status, a.body)
+			}
+			for _, form := range regexp.MustCompile(`<form[^>]*(?:method="post"|data-url)[^>]*>`).FindAllString(a.body, -1) {
+				if found := formIn.FindStringSubmatch(form); found == nil || found[1] != "/console/sign-out" {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	if n := buttons(reader); n != 0 {
+		t.Errorf("a reader sees %d forms that change something", n)
+	}
+	if n := buttons(admin); n < len(pages)-1 {
+		t.Errorf("an admin sees %d forms only", n)
+	}
+}
+
+// TestPageIsOneRequest: a page counts as one request against the limit of its key, however often it calls REST, and is refused
+// beyond it.
+func TestPageIsOneRequest(t *testing.T) {
+	f := start(t, api.Options{Limits: api.Limits{Rate: .001, Burst: 3, Concurrent: 1}})
+	for i := range 20 {
+		f.store(strconv.Itoa(i), "The pager rotates "+strconv.Itoa(i))
+	}
+	f.key(access.Admin)
+	f.signIn(f.key(access.Read)) // the first request
+	for range 2 {
+		if a := f.get("/console/playground?q=pager&compare=1"); a.status != http.StatusOK { // five calls of REST
+			t.Fatalf("within the limit: %d %s", a.status, a.body)
+		}
+	}
+	if a := f.get("/console/playground?q=pager"); a.status != http.StatusTooManyRequests || !strings.Contains(a.body, "limit of 0.001 requests") {
+		t.Errorf("beyond the limit: %d %s", a.status, a.body)
 	}
 }

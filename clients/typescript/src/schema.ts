@@ -3587,6 +3587,11 @@ export interface components {
             namespaces: string[];
             /** @description cursor of the next page; absent on the last page */
             next_cursor?: string;
+            /**
+             * @description role of the caller
+             * @enum {string}
+             */
+            role: "read" | "write" | "admin";
         };
         NamespaceRequest: {
             /**

@@ -7079,6 +7079,11 @@ class NamespacePage(TypedDict):
     cursor of the next page; absent on the last page
     """
 
+    role: Literal['read', 'write', 'admin']
+    """
+    role of the caller
+    """
+
 
 class NamespaceRequest(TypedDict):
     name: str
