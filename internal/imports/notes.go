@@ -42,7 +42,7 @@ func obsidian(ctx context.Context, source string, emit func(Item) error) error {
 				continue
 			}
 			if err := emit(Item{Name: f.name, Document: &ragctx.Document{
-				ExternalID: vault + "/" + f.name, Source: "obsidian:" + vault + "/" + f.name, Text: plainLinks(text),
+				ExternalID: "obsidian/" + vault + "/" + f.name, Source: "obsidian:" + vault + "/" + f.name, Text: plainLinks(text),
 				MIME: "text/markdown", Tags: []string{"obsidian"}, Metadata: map[string]any{"vault": vault},
 			}}); err != nil {
 				return err
