@@ -52,7 +52,7 @@ var (
 	jobStates       = []string{"queued", "running", "done", "failed", "cancelled"}
 	itemStates      = []string{"all", "pending", "done", "failed", "skipped"}
 	procedureStates = []string{"draft", "published"}
-	embedders       = []string{"static", "hashing"}
+	embedders       = []string{"static", "minilm", "hashing"}
 )
 
 // The flags that take paths of files and of directories.

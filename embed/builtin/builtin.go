@@ -22,17 +22,21 @@ const (
 
 const (
 	staticName  = "static"
+	modelName   = "minilm"
 	hashingName = "hashing"
 )
 
 // Default returns the embedder of a new data directory.
 func Default() embed.Embedder { return static.Default() }
 
-// Open returns an embedder by name: "static" for the built-in table, "hashing", or "hashing/N" for
-// N components. Other names are [ragctx.ErrInvalid].
+// Open returns an embedder by name: "static" for the built-in table, "minilm" for the built-in
+// model, "hashing", or "hashing/N" for N components. Other names are [ragctx.ErrInvalid].
 func Open(name string) (embed.Embedder, error) {
-	if name == staticName {
+	switch name {
+	case staticName:
 		return static.Default(), nil
+	case modelName:
+		return minilm.Default(), nil
 	}
 	base, size, sized := strings.Cut(name, "/")
 	switch {
@@ -40,8 +44,8 @@ func Open(name string) (embed.Embedder, error) {
 		return nil, ragctx.Invalid("embedder",
 			"%q names a path; that is for the command line and its setting embedder, not for requests", ragctx.Clip(name))
 	case base != hashingName:
-		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, or %q for another number of dimensions",
-			ragctx.Clip(name), staticName, hashingName, "hashing/512")
+		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, %q, or %q for another number of dimensions",
+			ragctx.Clip(name), staticName, modelName, hashingName, "hashing/512")
 	case !sized:
 		return embed.NewHashing(0), nil
 	}
@@ -75,6 +79,9 @@ func OpenLocal(name string) (embed.Embedder, error) {
 func OpenIdentity(id embed.Identity) (embed.Embedder, bool) {
 	if s := static.Default(); s.Identity() == id {
 		return s, true
+	}
+	if minilm.DefaultIdentity() == id {
+		return minilm.Default(), true
 	}
 	if id.Name != hashingName || id.Dimensions < 1 || id.Dimensions > embed.MaxHashingDim {
 		return nil, false

@@ -10,12 +10,14 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
+	"github.com/ragctx/ragctx/embed/minilm"
 )
 
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]embed.Identity{
 		"static":     builtin.Default().Identity(),
+		"minilm":     minilm.DefaultIdentity(),
 		"hashing":    embed.NewHashing(0).Identity(),
 		"hashing/64": embed.NewHashing(64).Identity(),
 	} {
