@@ -2,6 +2,8 @@ package memory
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -32,10 +34,27 @@ const (
 	ParamFacts        = retrieve.ParamFacts
 )
 
+// isPronoun reports whether a word is an English pronoun of a third person. It stands for the user or for a person
+// whom the question describes. Among few memories it is a rare word, so it would find memories of other people.
+func isPronoun(word string) bool {
+	word, _, _ = strings.Cut(strings.ToLower(strings.TrimRight(word, "?!.,;:")), "'")
+	return slices.Contains([]string{"he", "him", "his", "she", "her", "hers"}, word)
+}
+
+// withoutPronouns returns a question without such pronouns, or as it is if nothing else is in it.
+func withoutPronouns(question string) string {
+	words := strings.Fields(question)
+	rest := slices.DeleteFunc(slices.Clone(words), isPronoun)
+	if len(rest) == len(words) || len(rest) == 0 {
+		return question
+	}
+	return strings.Join(rest, " ")
+}
+
 // Plan returns the index query for a question, without the number of hits.
 func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
-		Text:    q.Query,
+		Text:    withoutPronouns(q.Query),
 		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
 		More:    passage.Wordings(q),
 		Scope:   index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.Filter.SessionID},
