@@ -102,7 +102,7 @@ func (s memoryScope) evidenceOf(v *visit, m memoryOf, history []memoryChange) (h
 		if errors.Is(err, ragctx.ErrNotFound) {
 			return nil
 		}
-		list = append(list, html.E("div.words", html.E("p.when", clock(t.Occurred, "2 Jan 2006, 15:04"), html.E("span.tag",
+		list = append(list, html.E("div.words", html.E("p.said-at", clock(t.Occurred, "2 Jan 2006, 15:04"), html.E("span.tag",
 			html.Text(t.Session))),
 			wordsOf(t, []memoryOf{m})), s.replaced(v, m, t))
 		return err

@@ -188,7 +188,7 @@ func (s memoryScope) group(v *visit, g group) (html.Part, error) {
 		}
 	}
 	return html.E("li.moment",
-		html.E("p.when", clock(g.at, "15:04"), html.If(t.Session != "", html.E("span.tag", html.Text(t.Session)))),
+		html.E("p.said-at", clock(g.at, "15:04"), html.If(t.Session != "", html.E("span.tag", html.Text(t.Session)))),
 		html.E("div.words", words), html.If(len(facts) > 0, html.E("ul.learnt", facts)),
 		html.If(len(facts) == 0, html.E("p.learnt.quiet", html.Text("Nothing was learnt from it.")))), nil
 }
