@@ -16,7 +16,7 @@ import (
 const (
 	memoryPath = root + "/memory"
 	// maxMemories is how many memories of each state a timeline is made of.
-	maxMemories = 1000
+	maxMemories = 500
 	// momentsPerPage is how many turns a page of the timeline shows.
 	momentsPerPage = 25
 )
