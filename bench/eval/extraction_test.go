@@ -187,9 +187,11 @@ func (e *extraction) leak(l labelled, f memory.Finding) {
 func share(a, b int) float64 { return float64(a) / float64(max(b, 1)) }
 
 // TestExtraction measures the extraction on turns whose annotators had not seen the rules. The rules
-// and weights were improved with the first half; the texts of the other half were never looked at.
+// and weights were improved with the first file; the texts of the others were never looked at.
 func TestExtraction(t *testing.T) {
-	for _, name := range []string{"tuned", "heldout"} {
+	for name, floor := range map[string]struct{ precision, recall float64 }{
+		"tuned": {.85, .65}, "heldout": {.85, .65}, "talks": {.7, .6},
+	} {
 		t.Run(name, func(t *testing.T) {
 			e := extraction{byKind: make(map[ragctx.FactKind][2]int)}
 			turns := readLabelled(t, name+".jsonl")
@@ -209,8 +211,8 @@ func TestExtraction(t *testing.T) {
 					t.Log(l)
 				}
 			}
-			if precision < 0.85 || recall < 0.65 {
-				t.Errorf("precision %.3f and recall %.3f; the floors are .85 and .65", precision, recall)
+			if precision < floor.precision || recall < floor.recall {
+				t.Errorf("precision %.3f and recall %.3f; the floors are %v", precision, recall, floor)
 			}
 			if len(e.leaked) > 0 {
 				t.Errorf("secrets: %v", e.leaked)

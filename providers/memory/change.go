@@ -92,14 +92,15 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory, speakers []string, generation 
 
 // Apply adds to each finding the ids of the memories that it makes obsolete. list returns the current memories of
 // the turn's user; it is called only if a finding may change one. A finding that was rejected for its confidence is
-// stored if it changes a known fact. Apply returns the remaining parts of memories that are obsolete in part.
+// stored if it changes a known fact, except in a conversation between people, which has far more of such sentences than
+// of changes. Apply returns the remaining parts of memories that are obsolete in part.
 func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragctx.Memory, error)) (rest []ragctx.Memory, err error) {
 	newer := make(map[int]*prepared) // of the findings that may change a memory
-	speakers := facts.Speakers(t.Messages)
+	speakers, people := facts.Speakers(t.Messages), facts.AmongPeople(t.Messages)
 	for i := range found {
 		f := &found[i]
 		if f.Verdict == Quarantine || f.Content == "" ||
-			f.Verdict == Reject && (f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
+			f.Verdict == Reject && (people || f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
 			continue
 		}
 		if s := prepare(f.Content, addressed(f.Kind), speakers); f.Verdict != Reject || s.statements().Changes() {

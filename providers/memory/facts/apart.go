@@ -11,9 +11,9 @@ import (
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
 func ruledOut(n, o *Statement) bool {
 	c := n.changes()
-	return c.doubt || c.denied || c.says(cuePast) || otherPerson(n, o) || otherName(n, o) || otherSubject(n, o) || otherWish(n, o) ||
-		otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) || placeOfThing(n, o) || byAccident(n) ||
-		partOfValue(n, o)
+	return c.doubt || c.denied || c.says(cuePast) || otherPerson(n, o) || otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) ||
+		otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) || placeOfThing(n, o) ||
+		byAccident(n) || partOfValue(n, o)
 }
 
 // shared returns the content words of the older statement that the newer one has.
@@ -101,9 +101,6 @@ func timeOnly(n, o *Statement) bool {
 // personOnly reports whether all that two statements share is the person they are about: the kinds of their values, their
 // verbs and their topics differ.
 func personOnly(n, o *Statement) bool {
-	if thingOfPerson(n, o) {
-		return true
-	}
 	if n.owner != aPerson || o.owner != aPerson || sameKinds(n, o) && (!quotesGerman(n) || n.namesPlace()) {
 		return false
 	}
@@ -129,11 +126,12 @@ func personOnly(n, o *Statement) bool {
 	return true
 }
 
-// thingOfPerson reports whether the older statement is about a thing of a person by name, and all that the newer one has of
-// it is the name: Mara's car, and Mara moved.
-func thingOfPerson(n, o *Statement) bool {
+// nameInCommon reports whether all that two statements share is the name of the person whom the older one is about: Mara's
+// car, and Mara moved. A named speaker calls others by name: "Mara, you got this". [personOnly] judges two statements about
+// persons.
+func nameInCommon(n, o *Statement) bool {
 	words := shared(n, o)
-	if o.owner != aThing || o.name == "" || len(words) == 0 ||
+	if o.name == "" || o.owner != aThing && !n.bySpeaker || n.owner == aPerson && o.owner == aPerson || len(words) == 0 ||
 		slices.ContainsFunc(words, func(x term) bool { return !samePersonWord(x.stem, o.name) }) {
 		return false
 	}

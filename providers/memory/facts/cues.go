@@ -131,6 +131,10 @@ func (e *extractor) wording(b *bag, u *unit, ws []word) {
 		f := t.folded(w)
 		begins := w.from == u.sentence.from
 		sh := t.shape(w, begins)
+		if e.addresses(u, ws, i) {
+			f, sh, begins = "@", "@", true
+			b.add("address")
+		}
 		if sh == "0" {
 			f = "0"
 			nums++
@@ -161,6 +165,17 @@ func (e *extractor) wording(b *bag, u *unit, ws []word) {
 	}
 	b.add("caps=", bucketName(caps))
 	b.add("nums=", bucketName(nums))
+}
+
+// addresses reports whether a word of a unit is the name of the person who is addressed: "Thanks, Mel!", "Tim, well done".
+func (e *extractor) addresses(u *unit, ws []word, i int) bool {
+	t, w := e.t, ws[i]
+	if !t.capital(w.from) || len(ws) < 2 || len(cuesOf[t.folded(w)]) > 0 || function[t.folded(w)] {
+		return false
+	}
+	before := i == len(ws)-1 && w.from > 1 && t.fold[w.from-1] == ' ' && t.fold[w.from-2] == ','
+	after := i == 0 && w.from == u.sentence.from && w.to < len(t.fold) && t.fold[w.to] == ','
+	return before || after
 }
 
 // opening adds the first words of a unit.
@@ -196,6 +211,7 @@ func (e *extractor) manner(b *bag, u *unit) {
 	b.when(e.speaker.named, "named")
 	b.when(e.people, "people")
 	b.when(e.people && u.asked, "people asked")
+	b.when(e.people && !e.ofSelf(u), "people, not of self")
 	e.cueWords(b, u)
 }
 

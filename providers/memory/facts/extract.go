@@ -35,7 +35,7 @@ func Extract(t ragctx.Turn, at time.Time) []Fact { return Explain(t, at).Facts }
 func Explain(t ragctx.Turn, at time.Time) Found {
 	var found Found
 	messages := t.Transcript()
-	people := amongPeople(messages)
+	people := AmongPeople(messages)
 	for i, m := range messages {
 		from, ok := speaker(m)
 		if !ok {
@@ -109,19 +109,15 @@ func speaker(m ragctx.Message) (person, bool) {
 	return person{}, false
 }
 
-// amongPeople reports whether the messages are a conversation between at least two named people.
-func amongPeople(messages []ragctx.Message) bool {
-	first := ""
-	for _, m := range messages {
-		switch from, ok := speaker(m); {
-		case !ok || !from.named:
-		case first == "":
-			first = from.name
-		case from.name != first:
-			return true
-		}
-	}
-	return false
+// AmongPeople reports whether the messages are a conversation between people: of several names, or of one without an
+// answer of the assistant.
+func AmongPeople(messages []ragctx.Message) bool {
+	names := Speakers(messages)
+	answered := slices.ContainsFunc(messages, func(m ragctx.Message) bool {
+		from, ok := speaker(m)
+		return m.Role == ragctx.RoleAssistant && !(ok && from.named)
+	})
+	return len(names) > 1 || len(names) == 1 && !answered
 }
 
 // extractor reads one message.

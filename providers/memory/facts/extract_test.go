@@ -310,3 +310,25 @@ func TestForeignTickets(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestChatterOfPeople checks that what people say to each other is not taken for wishes for the assistant, and that praise
+// and greetings by name state nothing.
+func TestChatterOfPeople(t *testing.T) {
+	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	for _, s := range []string{
+		"You got this, Jon!", "Thanks, Mel!", "Totally agree, Tim. Keep going!", "Tim, great to see you!", "Bye, Caroline! Have fun and stay safe!",
+		"Always believe in yourself, Ana.", "Never give up on your dreams!",
+	} {
+		m := ragctx.TextMessage(ragctx.RoleUser, s)
+		m.Name = "Gina"
+		for _, f := range facts.Explain(ragctx.Turn{Messages: []ragctx.Message{m}}, at).Facts {
+			t.Errorf("%q states %s %q (%.2f)", s, f.Kind, f.Content, f.Confidence)
+		}
+	}
+	named := ragctx.TextMessage(ragctx.RoleUser, "From now on, answer in French.")
+	named.Name = "Gina"
+	answer := ragctx.TextMessage(ragctx.RoleAssistant, "D'accord.")
+	if got := facts.Explain(ragctx.Turn{Messages: []ragctx.Message{named, answer}}, at).Facts; len(got) != 1 || got[0].Kind != ragctx.FactInstruction {
+		t.Errorf("a wish of a named user states %+v", got)
+	}
+}

@@ -48,6 +48,11 @@ func TestPairs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, row := range talkedPairs(t) {
+		if err := enc.Encode(row); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, d := range readDialogues(t) {
 		var known []*Statements
 		var keys [][]string // of the known contents
@@ -124,6 +129,57 @@ func labelledPairs(t *testing.T) (out []pairRow) {
 				}
 			}
 		}
+	}
+	return out
+}
+
+// talkedPairs returns the pairs of the conversations of testdata/extraction: their messages say which earlier ones they end,
+// and everything else that was said in them stays.
+func talkedPairs(t *testing.T) (out []pairRow) {
+	t.Helper()
+	type said struct {
+		id        int
+		turn      string
+		statement *Statements
+	}
+	var known []said
+	talk, id := "", 0
+	var turns []trainTurn
+	for _, file := range trainFiles(t) {
+		turns = append(turns, slices.DeleteFunc(readTurns(t, file), func(l trainTurn) bool { return l.Talk == "" })...)
+	}
+	for _, turn := range turns {
+		if turn.Talk != talk {
+			talk, known = turn.Talk, nil
+		}
+		found := Explain(ragctx.Turn{Messages: turn.Messages}, turn.At)
+		var newer []said
+		for _, x := range append(slices.Clone(found.Facts), found.Below...) {
+			if !x.Unclaimed && x.Confidence >= .35 {
+				newer = append(newer, said{id, turn.ID, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, Speakers(turn.Messages)...)})
+				id++
+			}
+		}
+		left := known[:0:0]
+		for _, old := range known {
+			ended := slices.Contains(turn.Ends, old.turn)
+			for _, o := range old.statement.parts {
+				for _, x := range newer {
+					for i, n := range x.statement.parts {
+						row := newPair(n, o, rare)
+						row.Dialogue, row.Old, row.New, row.ID, row.Gone = talk, old.statement.texts[0], x.statement.texts[i], old.id, "no"
+						if ended {
+							row.Gone, row.ID = "yes", -1-old.id
+						}
+						out = append(out, row)
+					}
+				}
+			}
+			if !ended {
+				left = append(left, old)
+			}
+		}
+		known = slices.Concat(left, newer)
 	}
 	return out
 }

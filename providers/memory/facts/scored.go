@@ -66,6 +66,7 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 		{u.asked, "a question or request", false},
 		{u.supposed, "a condition", false},
 		{s.task, "for one task", false},
+		{e.people && len(u.facts) == 0 && e.reads(b) == ragctx.FactInstruction, "said to another person", true},
 	} {
 		if !x.is {
 			continue
@@ -76,6 +77,11 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 		}
 	}
 	return certainty(p), why
+}
+
+// reads returns the most likely kind of a unit.
+func (e *extractor) reads(b *bag) ragctx.FactKind {
+	return loadWeights().kindOf(b.hashes, func(ragctx.FactKind) bool { return false })
 }
 
 // sure is the least confidence of a unit with an objection, or of a long message.

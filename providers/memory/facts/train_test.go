@@ -27,6 +27,9 @@ type trainTurn struct {
 	Messages []ragctx.Message `json:"messages"`
 	Facts    []trainLabel     `json:"facts"`
 	Optional []trainLabel     `json:"optional"`
+	// Talk is the conversation of a turn, if it has several; Ends are its earlier turns whose facts this one ends.
+	Talk string   `json:"talk"`
+	Ends []string `json:"ends"`
 }
 
 type trainLabel struct {
@@ -150,7 +153,7 @@ func (l *trainTurn) reader(i int) (*extractor, bool) {
 		return nil, false
 	}
 	s, _ := redact.Redact(l.Messages[i].Content.String())
-	e := &extractor{t: read(redact.BlankBlocks(s)), at: l.At, speaker: who, message: i, people: amongPeople(l.Messages), training: true}
+	e := &extractor{t: read(redact.BlankBlocks(s)), at: l.At, speaker: who, message: i, people: AmongPeople(l.Messages), training: true}
 	e.read()
 	return e, true
 }
