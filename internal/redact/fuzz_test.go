@@ -28,6 +28,13 @@ func checkRedaction(t interface{ Fatalf(string, ...any) }, text string) {
 	if again, more := redact.Redact(got); again != got || len(more) > 0 {
 		t.Fatalf("%q is redacted to\n%q and that to\n%q", text, got, again)
 	}
+	for _, before := range []string{text, text + "?", text + " ?", text + "…?", text + ". ?\n"} {
+		head := redact.Head(before)
+		if head != "" && !strings.HasSuffix(head, "? ") && !strings.HasSuffix(head, ". ") && !strings.HasSuffix(head, ": ") {
+			t.Fatalf("the words for the secret of %q are %q, without a sign at the end", before, head)
+		}
+		redact.Redact(head + text)
+	}
 }
 
 func FuzzRedact(f *testing.F) {

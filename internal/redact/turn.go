@@ -162,7 +162,8 @@ func Head(text string) string {
 	trimmed := strings.TrimRight(text, " \n")
 	asks := strings.HasSuffix(trimmed, "?")
 	words := p.proseWords(p.sentenceStart(len(trimmed)-1), len(trimmed))
-	if asks && slices.ContainsFunc(words, func(t proseWord) bool { return circumstances[t.w] && !manner[words[0].w] }) {
+	how := len(words) > 0 && manner[words[0].w]
+	if asks && !how && slices.ContainsFunc(words, func(t proseWord) bool { return circumstances[t.w] }) {
 		return ""
 	}
 	head, last, weak := "", 0, ""
@@ -171,7 +172,7 @@ func Head(text string) string {
 			weak = h
 		}
 		switch h := heads[t.c]; {
-		case h == "" || !asks && !chosen[t.c] || asks && manner[words[0].w]:
+		case h == "" || !asks && !chosen[t.c] || asks && how:
 		case compounds[firstWord(text[t.end:])]:
 			head, last = "", t.start // a password manager
 		default:
