@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,14 +48,16 @@ type known struct {
 
 // world is an engine, its feed and a model of both.
 type world struct {
-	opener  func() index.Opener
-	kept    index.Opener
-	engine  index.Index
-	rng     *rand.Rand
-	now     time.Time
+	opener func() index.Opener
+	kept   index.Opener
+	engine index.Index
+	rng    *rand.Rand
+	now    time.Time
+	chunk  uint64 // the last one
+
+	mu      sync.Mutex // the engine follows in the background
 	batches []index.Batch
 	live    map[uint64]*known // by id
-	chunk   uint64            // the last one
 }
 
 var collection = index.Collection{Namespace: 1, Kind: "memories"}
@@ -71,9 +74,13 @@ func (w *world) open(t *testing.T) {
 
 // All implements [index.Feed].
 func (w *world) All(_ context.Context, apply func(index.Batch) error) error {
-	for _, b := range w.batches {
-		b.Add = w.remaining(b.Add, index.Want{})
-		b.Revised = nil
+	w.mu.Lock()
+	batches := slices.Clone(w.batches)
+	for i := range batches {
+		batches[i].Add, batches[i].Revised = w.remaining(batches[i].Add, index.Want{}), nil
+	}
+	w.mu.Unlock()
+	for _, b := range batches {
 		if err := apply(b); err != nil {
 			return err
 		}
@@ -83,6 +90,8 @@ func (w *world) All(_ context.Context, apply func(index.Batch) error) error {
 
 // Follow implements [index.Feed]. Every other batch leaves its vectors out.
 func (w *world) Follow(_ context.Context, after uint64, want index.Want) (index.Batch, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if after >= uint64(len(w.batches)) {
 		return index.Batch{Seq: after}, nil
 	}
@@ -95,6 +104,8 @@ func (w *world) Follow(_ context.Context, after uint64, want index.Want) (index.
 			}
 		}
 		b.Vectors = func(_ context.Context, some []index.Chunk) error {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			for i := range some {
 				some[i].Vector = w.vector(some[i])
 			}
@@ -104,7 +115,7 @@ func (w *world) Follow(_ context.Context, after uint64, want index.Want) (index.
 	return b, nil
 }
 
-// remaining returns copies of the chunks that are not removed, with what is wanted.
+// remaining returns copies of the chunks that are not removed, with what is wanted. The caller holds mu.
 func (w *world) remaining(list []index.Chunk, want index.Want) (out []index.Chunk) {
 	for _, c := range list {
 		if w.live[c.Item.ID] == nil {
@@ -121,7 +132,7 @@ func (w *world) remaining(list []index.Chunk, want index.Want) (out []index.Chun
 	return out
 }
 
-// vector returns the vector of a chunk that has one by now.
+// vector returns the vector of a chunk that has one by now. The caller holds mu.
 func (w *world) vector(c index.Chunk) []float32 {
 	if p := w.live[c.Item.ID]; p == nil || !p.vectors {
 		return nil
@@ -136,7 +147,9 @@ func (w *world) write(t *testing.T, b index.Batch) {
 	for i := range b.Ended {
 		b.Ended[i].Seq = b.Seq
 	}
+	w.mu.Lock()
 	w.batches = append(w.batches, b)
+	w.mu.Unlock()
 	if err := w.engine.CatchUp(t.Context(), b.Seq); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +160,9 @@ func (w *world) add(t *testing.T, p known) *known {
 	t.Helper()
 	p.ID, p.first, p.chunks = uint64(len(w.batches)+1), w.chunk+1, 1+w.rng.Uint64N(3)
 	w.chunk += p.chunks
+	w.mu.Lock()
 	w.live[p.ID] = &p
+	w.mu.Unlock()
 	item := p.Item
 	b := index.Batch{}
 	for n := range p.chunks {
@@ -157,7 +172,7 @@ func (w *world) add(t *testing.T, p known) *known {
 		})
 	}
 	w.write(t, b)
-	return w.live[p.ID]
+	return &p
 }
 
 func (w *world) end(t *testing.T, p *known, at time.Time) {
@@ -168,7 +183,9 @@ func (w *world) end(t *testing.T, p *known, at time.Time) {
 
 func (w *world) remove(t *testing.T, p *known) {
 	t.Helper()
+	w.mu.Lock()
 	delete(w.live, p.ID)
+	w.mu.Unlock()
 	r := index.Removal{Item: p.ID}
 	for n := range p.chunks {
 		r.Chunks = append(r.Chunks, p.first+n)
@@ -337,7 +354,9 @@ func testVisible(t *testing.T, w *world) {
 func testLateVectors(t *testing.T, w *world) {
 	p := w.add(t, known{Item: index.Item{Recorded: epoch}})
 	w.check(t, w.everything())
+	w.mu.Lock()
 	p.vectors = true
+	w.mu.Unlock()
 	b := index.Batch{}
 	item := p.Item
 	for n := range p.chunks {
@@ -417,7 +436,9 @@ func testDrop(t *testing.T, w *world) {
 	if n, name, err := w.kept.Newest(t.Context()); err != nil || n != 0 {
 		t.Errorf("change %d of %q is kept, %v", n, name, err)
 	}
+	w.mu.Lock()
 	w.batches, w.live, w.chunk = nil, make(map[uint64]*known), 0
+	w.mu.Unlock()
 	w.open(t)
 	w.add(t, known{vectors: true})
 	w.check(t, w.everything())
