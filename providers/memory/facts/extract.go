@@ -35,7 +35,7 @@ func Extract(t ragctx.Turn, at time.Time) []Fact { return Explain(t, at).Facts }
 func Explain(t ragctx.Turn, at time.Time) Found {
 	var found Found
 	messages := t.Transcript()
-	people := AmongPeople(messages)
+	people, several := AmongPeople(messages), len(Speakers(messages)) > 1
 	for i, m := range messages {
 		from, ok := speaker(m)
 		if !ok {
@@ -45,7 +45,7 @@ func Explain(t ragctx.Turn, at time.Time) Found {
 		if len(s) > maxMessage {
 			s = s[:maxMessage]
 		}
-		e := extractor{t: read(s), at: at, speaker: from, message: i, people: people}
+		e := extractor{t: read(s), at: at, speaker: from, message: i, people: people, several: several}
 		found.add(e.weigh())
 	}
 	found.add(outcomes(messages))
@@ -127,7 +127,9 @@ type extractor struct {
 	speaker person
 	message int
 	// people is set for a conversation between people rather than with an agent.
-	people    bool
+	people bool
+	// several is set if the messages have several names. What one person alone wishes may be for an agent that did not answer.
+	several   bool
 	times     []moment
 	sentences []sentenceSpan
 	facts     []Fact // found by rules

@@ -331,4 +331,11 @@ func TestChatterOfPeople(t *testing.T) {
 	if got := facts.Explain(ragctx.Turn{Messages: []ragctx.Message{named, answer}}, at).Facts; len(got) != 1 || got[0].Kind != ragctx.FactInstruction {
 		t.Errorf("a wish of a named user states %+v", got)
 	}
+	for _, wish := range []string{"Please always answer in German.", "Never use emojis in your answers.", "Keep your replies short from now on."} {
+		m := ragctx.TextMessage(ragctx.RoleUser, wish)
+		m.Name = "Gina"
+		if got := facts.Explain(ragctx.Turn{Messages: []ragctx.Message{m}}, at).Facts; len(got) != 1 || got[0].Kind != ragctx.FactInstruction {
+			t.Errorf("%q without an answer states %+v", wish, got)
+		}
+	}
 }

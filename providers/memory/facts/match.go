@@ -248,7 +248,7 @@ func (m *match) weigh() {
 	if (m.rule.kind == ragctx.FactPreference || m.rule.kind == ragctx.FactInstruction) && m.s.task {
 		m.set.doubt(.4, "for one task")
 	}
-	if m.rule.kind == ragctx.FactInstruction && m.people {
+	if m.rule.kind == ragctx.FactInstruction && m.several {
 		m.set.doubt(.3, "said to another person")
 	}
 	if r := m.rule; r.kind == ragctx.FactPlan && m.time != nil && !r.timed {

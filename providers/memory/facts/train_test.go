@@ -153,7 +153,10 @@ func (l *trainTurn) reader(i int) (*extractor, bool) {
 		return nil, false
 	}
 	s, _ := redact.Redact(l.Messages[i].Content.String())
-	e := &extractor{t: read(redact.BlankBlocks(s)), at: l.At, speaker: who, message: i, people: AmongPeople(l.Messages), training: true}
+	e := &extractor{
+		t: read(redact.BlankBlocks(s)), at: l.At, speaker: who, message: i, people: AmongPeople(l.Messages),
+		several: len(Speakers(l.Messages)) > 1, training: true,
+	}
 	e.read()
 	return e, true
 }
