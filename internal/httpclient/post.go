@@ -32,7 +32,7 @@ type Request struct {
 	Header http.Header
 	// AllowEmpty allows the statuses 202 and 204 in addition to 200.
 	AllowEmpty bool
-	// MaxAnswer is the limit of the response body in bytes.
+	// MaxAnswer is the limit of the response body in bytes. If it is negative, the body is not read.
 	MaxAnswer int64
 	// Timeout bounds each attempt; Total bounds all attempts with the pauses between them. 0 means
 	// only the deadline of the context. Exceeding either counts as a failure of the service; the
@@ -203,6 +203,9 @@ func (c *Client) send(ctx context.Context, r Request) attempt {
 	defer resp.Body.Close()
 	if !r.answers(resp.StatusCode) {
 		return c.statusError(resp)
+	}
+	if r.MaxAnswer < 0 {
+		return attempt{answer: Answer{Status: resp.StatusCode, Header: resp.Header}}
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, r.MaxAnswer+1))
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -54,14 +55,14 @@ func chroma(ctx context.Context, source string, emit func(Item) error) error {
 		return fmt.Errorf("%s is no database of a persistent client of Chroma 0.4 or newer: %w", source, err)
 	}
 	defer rows.Close()
-	var last string
+	var last, document string
 	payload := map[string]any{}
 	flush := func() error {
 		if last == "" {
 			return nil
 		}
-		d := record("chroma/"+last, payload)
-		payload = map[string]any{}
+		d := record("chroma/"+last, document, payload)
+		payload, document = map[string]any{}, ""
 		if d == nil {
 			return emit(Item{Name: last, LeftOut: "records without a text"})
 		}
@@ -93,11 +94,15 @@ func chroma(ctx context.Context, source string, emit func(Item) error) error {
 				return err
 			}
 		case text.Valid && key.String == "chroma:document":
-			payload["text"] = text.String
+			document = text.String
 		case text.Valid:
 			payload[key.String] = text.String
 		case number.Valid:
 			payload[key.String] = number.Int64
+		case float.Valid && (math.IsInf(float.Float64, 0) || math.IsNaN(float.Float64)):
+			if err := emit(Item{Name: name, Err: ragctx.Invalid(ragctx.Clip(key.String), "is no finite number")}); err != nil {
+				return err
+			}
 		case float.Valid:
 			payload[key.String] = float.Float64
 		case truth.Valid:

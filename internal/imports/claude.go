@@ -37,8 +37,8 @@ func claude(ctx context.Context, source string, emit func(Item) error) error {
 					err = emit(Item{Name: f.name, Err: err})
 				}
 			}
-			if err != nil {
-				return fmt.Errorf("%s: %w", f.name, err)
+			if err := leave(f, err, emit); err != nil {
+				return err
 			}
 		}
 		return nil

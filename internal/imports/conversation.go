@@ -56,8 +56,8 @@ func conversations(kind string, parse func(json.RawMessage) (conversation, error
 					}
 					return c.emit(kind, name, emit)
 				}, "conversations")
-				if err != nil {
-					return fmt.Errorf("%s: %w", f.name, err)
+				if err := leave(f, err, emit); err != nil {
+					return err
 				}
 			}
 			return nil

@@ -93,6 +93,9 @@ func folder(dir string, emit func(Item) error, do func([]file) error) error {
 		case len(files) == maxFiles:
 			return tooMany()
 		}
+		if info, err := root.Stat(name); err == nil && !info.Mode().IsRegular() { // a pipe would wait for its writer
+			return emit(Item{Name: name, LeftOut: "what is no file"})
+		}
 		f := file{name: name, open: func() (io.ReadCloser, error) { return root.Open(filepath.FromSlash(name)) }}
 		if info, err := d.Info(); err == nil {
 			f.modified = info.ModTime()

@@ -365,3 +365,69 @@ func FuzzReaders(f *testing.F) {
 		})
 	})
 }
+
+// TestOddExports checks that what exports seldom have is read right, or left out alone.
+func TestOddExports(t *testing.T) {
+	for name, c := range map[string]struct {
+		kind string
+		zip  map[string]string
+		want []string // in the items
+		not  []string
+	}{
+		"a byte order mark": {"claude", map[string]string{
+			"conversations.json": "\ufeff" + `[{"uuid":"a","name":"Pears","chat_messages":[{"uuid":"1","sender":"human","text":"ripe?"}]}]`,
+		}, []string{"ripe?"}, []string{"error"}},
+		"a damaged file beside a whole one": {"chatgpt", map[string]string{
+			"conversations-000.json": `[{"id":`,
+			"conversations-001.json": `[{"id":"b","mapping":{"1":{"message":{"id":"1","author":{"role":"user"},"content":{"content_type":"text","parts":["plums"]}}}}}]`,
+		}, []string{"ends in the middle", "plums"}, nil},
+		"private folders": {"slack", map[string]string{
+			"channels.json": `[{"id":"C1","name":"general"}]`, "groups.json": `[{"id":"G1","name":"board"}]`, "dms.json": `[{"id":"D1"`,
+			"general/2024-05-01.json": `[{"user":"U1","text":"cherries","ts":"1714550400.1"}]`,
+			"board/2024-05-01.json":   `[{"user":"U1","text":"salaries","ts":"1714550400.1"}]`,
+			"D1/2024-05-01.json":      `[{"user":"U1","text":"salaries","ts":"1714550400.1"}]`,
+		}, []string{"cherries", "private channels"}, []string{"salaries"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := read(t, c.kind, pack(t, c.zip))
+			for _, s := range c.want {
+				if !strings.Contains(got, s) {
+					t.Errorf("no %q in %s", s, got)
+				}
+			}
+			for _, s := range c.not {
+				if strings.Contains(got, s) {
+					t.Errorf("%q in %s", s, got)
+				}
+			}
+		})
+	}
+	lines := filepath.Join(t.TempDir(), "records.jsonl")
+	text := `{"id":1,"text":"same"}` + "\n" + `{"id":2,"text":"same"}` + "\n" +
+		`{"id":"c","page_content":"lynxes","metadata":{"text":"inner","source":"zoo"}}` + "\n"
+	if err := os.WriteFile(lines, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := read(t, "jsonl", lines)
+	for _, s := range []string{`"ExternalID": "1"`, `"ExternalID": "2"`, `"Text": "lynxes"`, `"Source": "zoo"`} {
+		if !strings.Contains(got, s) {
+			t.Errorf("no %s in %s", s, got)
+		}
+	}
+	for in, want := range map[string]string{
+		"[[Pond|the pond]] %%todo%%here":                         "the pond here",
+		"a `[[ -f x ]] %%d%%` b [[Pond]]":                        "a `[[ -f x ]] %%d%%` b Pond",
+		"```sh\nif [[ -f a ]]; then printf %%d%%\n```\n[[Pond]]": "```sh\nif [[ -f a ]]; then printf %%d%%\n```\nPond",
+	} {
+		if got := plainLinks(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+	stored := "\x80\x04"
+	for i := range 300 {
+		stored += fmt.Sprintf("\x8c\x04w%03d\x94", i) // a text, kept for later
+	}
+	if v, err := unpickle([]byte(stored + "j\x22\x01\x00\x00.")); err != nil || v != "w290" {
+		t.Errorf("value 290 of a pickle is %v, %v", v, err)
+	}
+}

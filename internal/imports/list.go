@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
+const byteOrderMark = "\ufeff"
+
 // elements calls do with each element of a JSON list. The list is the whole text, or the value of one of the
 // keys of an object. An error of the JSON itself ends it, because the place of the next element is unknown.
 func elements(f file, do func(n int, raw json.RawMessage) error, keys ...string) error {
@@ -20,7 +23,13 @@ func elements(f file, do func(n int, raw json.RawMessage) error, keys ...string)
 		return err
 	}
 	defer r.Close()
-	return list(&bounded{r: r, limit: maxElement, all: maxList}, do, keys)
+	begin := make([]byte, len(byteOrderMark))
+	n, err := io.ReadFull(r, begin)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	text := io.MultiReader(bytes.NewReader(bytes.TrimPrefix(begin[:n], []byte(byteOrderMark))), r)
+	return list(&bounded{r: text, limit: maxElement, all: maxList}, do, keys)
 }
 
 // list reads a list from in.
@@ -83,15 +92,31 @@ func seekList(dec *json.Decoder, in *bounded, keys []string) error {
 	return ragctx.Invalid("file", "is not a JSON list, and has none named %s", strings.Join(keys, " or "))
 }
 
+// damaged is an error of the JSON of a file. Other files may be whole.
+type damaged struct{ error }
+
+func (d damaged) Unwrap() error { return d.error }
+
+// leave emits the error of a damaged file, and returns any other one.
+func leave(f file, err error, emit func(Item) error) error {
+	if bad, ok := errors.AsType[damaged](err); ok {
+		return emit(Item{Name: f.name, Err: bad})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	return nil
+}
+
 // broken explains an error of the JSON.
 func broken(err error) error {
 	if errors.Is(err, ragctx.ErrTooLarge) {
-		return err
+		return damaged{err}
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return ragctx.Invalid("file", "ends in the middle; download the export again")
+		return damaged{ragctx.Invalid("file", "ends in the middle; download the export again")}
 	}
-	return ragctx.Invalid("file", "is not valid JSON: %v", err)
+	return damaged{ragctx.Invalid("file", "is not valid JSON: %v", err)}
 }
 
 // bounded limits the bytes that are read for one element, and those of a whole file.

@@ -12,6 +12,7 @@ import (
 )
 
 var (
+	codeSpan        = regexp.MustCompile("(?ms)^ *```.*?(?:^ *```|\\z)|^ *~~~.*?(?:^ *~~~|\\z)|`[^`\n]+`")
 	wikiLink        = regexp.MustCompile(`!?\[\[([^\[\]|#]*)(?:#([^\[\]|]*))?(?:\|([^\[\]]*))?\]\]`)
 	obsidianComment = regexp.MustCompile(`%%[^%\n]*%%`)
 )
@@ -52,8 +53,22 @@ func obsidian(ctx context.Context, source string, emit func(Item) error) error {
 	})
 }
 
-// plainLinks replaces [[Page#Heading|words]] and ![[embedded page]] by its words, and removes comments. Lines stay lines.
+// plainLinks replaces [[Page#Heading|words]] and ![[embedded page]] by its words, and removes comments within a line. Code
+// stays as it is. Lines stay lines.
 func plainLinks(text string) string {
+	var out strings.Builder
+	at := 0
+	for _, code := range codeSpan.FindAllStringIndex(text, -1) {
+		out.WriteString(plainWords(text[at:code[0]]))
+		out.WriteString(text[code[0]:code[1]])
+		at = code[1]
+	}
+	out.WriteString(plainWords(text[at:]))
+	return out.String()
+}
+
+// plainWords is [plainLinks] for text without code.
+func plainWords(text string) string {
 	text = obsidianComment.ReplaceAllLiteralString(text, "")
 	return wikiLink.ReplaceAllStringFunc(text, func(link string) string {
 		m := wikiLink.FindStringSubmatch(link)

@@ -116,7 +116,7 @@ func (p *pickle) step(op byte) error {
 	case 'h': // BINGET
 		p.push(p.memo[p.take(1)[0]])
 	case 'j': // LONG_BINGET
-		p.push(p.memo[p.length(4)])
+		p.push(p.memo[binary.LittleEndian.Uint32(p.take(4))])
 	default:
 		return p.build(op)
 	}
@@ -205,7 +205,8 @@ func keyOf(v any) (string, bool) {
 	}
 }
 
-// maxValues is how many values plain copies. A small pickle can refer to a value from many places.
+// maxValues is how many values, and blocks of 64 bytes of text, plain copies. A small pickle can refer to a value from
+// many places.
 const maxValues = 1_000_000
 
 // plain returns a value of a pickle with the types of JSON. Instances and tuples that contain themselves
@@ -230,6 +231,9 @@ func plain(v any, depth int, left *int) any {
 			out[k] = plain(one, depth+1, left)
 		}
 		return out
+	case string:
+		*left -= len(v) / 64
+		return v
 	case *object, mark:
 		return nil
 	default:

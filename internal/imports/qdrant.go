@@ -105,7 +105,7 @@ func localPoint(raw []byte) (id string, payload map[string]any, err error) {
 
 func emitPoint(collection, id string, payload map[string]any, emit func(Item) error) error {
 	name := collection + "/" + id
-	d := record("qdrant/"+name, payload)
+	d := record("qdrant/"+name, "", payload)
 	if d == nil {
 		return emit(Item{Name: name, LeftOut: "points whose payload has no text"})
 	}
@@ -127,7 +127,10 @@ func qdrantServer(ctx context.Context, source string, emit func(Item) error) err
 	}
 	transport := &http.Transport{DialContext: httpclient.Dial(net.Dialer{})}
 	defer transport.CloseIdleConnections()
-	c := http.Client{Transport: transport, Timeout: qdrantTimeout}
+	c := http.Client{
+		Transport: transport, Timeout: qdrantTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }, // it would get the key
+	}
 	call := func(method, path string, body, out any) error {
 		b, err := json.Marshal(body)
 		if err != nil {
@@ -188,10 +191,14 @@ func qdrantServer(ctx context.Context, source string, emit func(Item) error) err
 					return err
 				}
 			}
-			offset = page.Result.Next
-			if len(offset) == 0 || string(offset) == "null" || len(page.Result.Points) == 0 {
+			next := page.Result.Next
+			if len(next) == 0 || string(next) == "null" || len(page.Result.Points) == 0 {
 				break
 			}
+			if bytes.Equal(next, offset) {
+				return fmt.Errorf("%s answers with the same page of %s again", base.Host, col.Name)
+			}
+			offset = next
 		}
 	}
 	return nil

@@ -22,19 +22,12 @@ import (
 var textKeys = []string{"text", "page_content", "content", "document", "body", "chunk", "chunk_text"}
 
 // record converts a payload of a vector store to a document. The fields that hold no text are metadata. It
-// returns nil without a text.
-func record(id string, payload map[string]any) *ragctx.Document {
-	d := &ragctx.Document{ExternalID: id, Metadata: map[string]any{}}
+// returns nil without a text. A given text comes before one of the payload, and that before one of its metadata.
+func record(id, text string, payload map[string]any) *ragctx.Document {
+	d := &ragctx.Document{ExternalID: id, Text: text, Metadata: map[string]any{}}
+	nested, _ := payload["metadata"].(map[string]any) // LangChain's form
 	for key, v := range payload {
-		switch nested, ok := v.(map[string]any); {
-		case v == nil:
-		case ok && key == "metadata": // LangChain's form
-			for k, v := range nested {
-				if v != nil {
-					d.Metadata[k] = v
-				}
-			}
-		default:
+		if v != nil && (key != "metadata" || nested == nil) {
 			d.Metadata[key] = v
 		}
 	}
@@ -43,22 +36,46 @@ func record(id string, payload map[string]any) *ragctx.Document {
 			Text string `json:"text"`
 		}
 		if json.Unmarshal([]byte(node), &in) == nil {
-			d.Text = in.Text
+			d.Text = cmp.Or(d.Text, in.Text)
 		}
 		delete(d.Metadata, "_node_content")
 	}
-	for _, key := range textKeys {
-		if text, ok := d.Metadata[key].(string); ok && d.Text == "" && strings.TrimSpace(text) != "" {
-			d.Text = text
-			delete(d.Metadata, key)
+	takeText(d)
+	for k, v := range nested {
+		if _, taken := d.Metadata[k]; v != nil && !taken {
+			d.Metadata[k] = v
 		}
 	}
+	takeText(d)
 	if d.Text == "" {
 		return nil
 	}
 	d.Title = take(d.Metadata, "title")
 	d.Source = take(d.Metadata, "source")
 	return d
+}
+
+// takeText makes the first text of the metadata that of the document, unless it has one.
+func takeText(d *ragctx.Document) {
+	for _, key := range textKeys {
+		if text, ok := d.Metadata[key].(string); ok && d.Text == "" && strings.TrimSpace(text) != "" {
+			d.Text = text
+			delete(d.Metadata, key)
+		}
+	}
+}
+
+// takeID removes an id from fields. It may be a number.
+func takeID(fields map[string]any, key string) string {
+	switch v := fields[key].(type) {
+	case string:
+		return take(fields, key)
+	case nil, bool, map[string]any, []any:
+		return ""
+	default:
+		delete(fields, key)
+		return fmt.Sprint(v)
+	}
 }
 
 // take removes a text from metadata.
@@ -146,11 +163,11 @@ func lineItem(name string, line []byte) Item {
 	if err := decode(line, &known); err != nil {
 		return Item{Name: name, Err: err}
 	}
-	id := cmp.Or(take(fields, "id"), take(fields, "external_id"))
+	id := cmp.Or(takeID(fields, "id"), takeID(fields, "external_id"))
 	for _, key := range []string{"mime", "tags", "occurred", "namespace"} {
 		delete(fields, key)
 	}
-	d := record(id, fields)
+	d := record(id, "", fields)
 	if d == nil {
 		return Item{Name: name, LeftOut: "lines without text; name it " + strings.Join(textKeys[:3], ", ")}
 	}
@@ -175,8 +192,8 @@ func mem0(ctx context.Context, source string, emit func(Item) error) error {
 				}
 				return emit(memoryOf(fmt.Sprintf("%s: memory %d", f.name, n), raw))
 			}, "results", "memories", "data")
-			if err != nil {
-				return fmt.Errorf("%s: %w", f.name, err)
+			if err := leave(f, err, emit); err != nil {
+				return err
 			}
 		}
 		return nil

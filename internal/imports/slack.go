@@ -20,17 +20,17 @@ import (
 type slackExport struct {
 	users    map[string]string // name by id
 	channels map[string]string // topic or purpose by the name of the folder
-	private  map[string]bool   // folders of direct messages
+	public   map[string]bool   // folders of the channels in channels.json
 }
 
-// slack reads an export of Slack: a document for each day of a channel. Direct messages are left out,
-// because documents are shared in a namespace.
+// slack reads an export of Slack: a document for each day of a public channel. Direct messages and private channels are
+// left out, because documents are shared in a namespace.
 func slack(ctx context.Context, source string, emit func(Item) error) error {
 	return each(source, emit, func(files []file) error {
-		if !slices.ContainsFunc(files, func(f file) bool { return f.base() == "users.json" || f.base() == "channels.json" }) {
+		if !slices.ContainsFunc(files, func(f file) bool { return f.base() == "channels.json" }) {
 			return fmt.Errorf("%s has no channels.json; give the export as JSON, as it was downloaded", source)
 		}
-		x := slackExport{users: map[string]string{}, channels: map[string]string{}, private: map[string]bool{}}
+		x := slackExport{users: map[string]string{}, channels: map[string]string{}, public: map[string]bool{}}
 		for _, f := range files {
 			if err := x.lists(f); err != nil {
 				if err := emit(Item{Name: f.name, Err: err}); err != nil {
@@ -49,8 +49,8 @@ func slack(ctx context.Context, source string, emit func(Item) error) error {
 				continue
 			case err != nil || channel == ".":
 				item.LeftOut = "files that are no messages of a channel"
-			case x.private[channel]:
-				item.LeftOut = "direct messages"
+			case !x.public[channel]:
+				item.LeftOut = "direct messages, private channels, and folders that channels.json does not name"
 			default:
 				if err := x.day(f, channel, at, emit); err != nil {
 					return err
@@ -93,10 +93,8 @@ func (x *slackExport) lists(f file) error {
 		switch f.base() {
 		case "users.json", "org_users.json":
 			x.users[in.ID] = cmp.Or(in.Profile.Display, in.Profile.Real, in.RealName, in.Name, in.ID)
-		case "dms.json", "mpims.json":
-			x.private[in.ID], x.private[cmp.Or(in.Name, in.ID)] = true, true
-		default:
-			x.channels[in.Name] = in.Purpose.Value
+		case "channels.json":
+			x.channels[in.Name], x.public[in.Name] = in.Purpose.Value, true
 		}
 		return nil
 	})

@@ -25,8 +25,8 @@ type position struct {
 	Complete bool `json:"complete,omitempty"`
 }
 
-// positions are the positions of all webhooks, in a file. It is written once a second at most, so after a crash
-// the events of the last second can be sent twice.
+// positions are the positions of all webhooks, in a file. It is written once a second at most. Events are not stored,
+// so after a crash a webhook is told that events since its position are lost.
 type positions struct {
 	file string
 
@@ -69,8 +69,8 @@ func (p *positions) set(name string, at position, now time.Time) error {
 	return p.write()
 }
 
-// close changes a position, and writes the file.
-func (p *positions) close(name string, at position) error {
+// save changes a position, and writes the file.
+func (p *positions) save(name string, at position) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.byKey[name] = at

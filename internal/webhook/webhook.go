@@ -30,7 +30,6 @@ const (
 	MaxAttempts = 20
 	firstPause  = time.Second
 	longest     = 5 * time.Minute // pause
-	maxAnswer   = 64 << 10
 	closeWithin = 5 * time.Second
 )
 
@@ -154,7 +153,7 @@ func (h *hook) begin(ctx context.Context) error {
 	if p, ok := h.at.get(h.Name); ok && !p.Complete {
 		h.last = p.Sequence
 	}
-	return h.at.set(h.Name, position{Sequence: h.last}, h.Now())
+	return h.at.save(h.Name, position{Sequence: h.last})
 }
 
 // run sends events until ctx ends, and then those that wait.
@@ -191,7 +190,7 @@ func (h *hook) run(ctx context.Context) {
 	err := h.follow(ended, last)
 	_, failed := errors.AsType[*sendError](err)
 	complete := !failed && last.Err() == nil
-	if err := h.at.close(h.Name, position{Sequence: h.last, Complete: complete}); err != nil {
+	if err := h.at.save(h.Name, position{Sequence: h.last, Complete: complete}); err != nil {
 		h.log.Error("cannot store the position", "error", err)
 	}
 }
@@ -241,7 +240,7 @@ func (h *hook) send(ctx context.Context, ev ragctx.Event) error {
 		header.Set(remote.SignatureHeader, remote.Sign(h.Secret, body, h.Now()))
 	}
 	_, err = h.client.Post(ctx, httpclient.Request{
-		Body: body, Header: header, AllowEmpty: true, MaxAnswer: maxAnswer, Timeout: h.Timeout,
+		Body: body, Header: header, AllowEmpty: true, MaxAnswer: -1, Timeout: h.Timeout,
 	})
 	if status, ok := errors.AsType[*httpclient.StatusError](err); ok && status.Status/100 == 2 {
 		return nil
