@@ -104,7 +104,7 @@ func (v *visit) mayWrite() bool {
 			v.role = found.Role
 		}
 	}
-	return v.role != "read"
+	return v.role == "write" || v.role == "admin"
 }
 
 // answer writes the content of a page, or the error in its place.

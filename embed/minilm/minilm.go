@@ -33,7 +33,6 @@ type embedder struct {
 	identity   embed.Identity
 	noiseFloor float64
 	tokenizer  *wordpiece.Tokenizer
-	unknown    int32
 	first      int32 // [CLS]
 	last       int32 // [SEP]
 	model      *model
@@ -45,9 +44,6 @@ type embedder struct {
 func newEmbedder(m *model, t *wordpiece.Tokenizer) (*embedder, error) {
 	e := &embedder{model: m, tokenizer: t, kernels: kernel.Best()}
 	var err error
-	if e.unknown, err = t.ID(t.Unknown); err != nil {
-		return nil, err
-	}
 	if e.first, err = t.ID("[CLS]"); err != nil {
 		return nil, err
 	}

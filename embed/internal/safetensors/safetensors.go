@@ -110,18 +110,18 @@ func half(bits uint16) float64 {
 
 // ReadFile returns the contents of a regular file with at most limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	info, err := os.Stat(path) // before it is opened: a pipe would wait for its writer
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > limit {
 		return nil, ragctx.Invalid("embedder", "%s is not a regular file of at most %d bytes", path, limit)
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
 	data := make([]byte, info.Size())
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)

@@ -132,7 +132,7 @@ func personOnly(n, o *Statement) bool {
 func nameInCommon(n, o *Statement) bool {
 	words := shared(n, o)
 	if o.name == "" || o.owner != aThing && !n.bySpeaker || n.owner == aPerson && o.owner == aPerson || len(words) == 0 ||
-		slices.ContainsFunc(words, func(x term) bool { return !samePersonWord(x.stem, o.name) }) {
+		slices.ContainsFunc(words, func(x term) bool { return x.stem != stem(o.called) }) {
 		return false
 	}
 	for topic := range n.topics {

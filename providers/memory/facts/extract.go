@@ -110,12 +110,12 @@ func speaker(m ragctx.Message) (person, bool) {
 }
 
 // AmongPeople reports whether the messages are a conversation between people: of several names, or of one without an
-// answer of the assistant.
+// answer of the assistant or instructions of a system.
 func AmongPeople(messages []ragctx.Message) bool {
 	names := Speakers(messages)
 	answered := slices.ContainsFunc(messages, func(m ragctx.Message) bool {
 		from, ok := speaker(m)
-		return m.Role == ragctx.RoleAssistant && !(ok && from.named)
+		return m.Role == ragctx.RoleSystem || m.Role == ragctx.RoleAssistant && !(ok && from.named)
 	})
 	return len(names) > 1 || len(names) == 1 && !answered
 }

@@ -31,7 +31,8 @@ func asUser(content string, speakers []string) (as, speaker string) {
 			}
 		}
 	}
-	for _, name := range speakers {
+	// The longest first: Ann Marie before Ann.
+	for _, name := range slices.SortedFunc(slices.Values(speakers), func(a, b string) int { return len(b) - len(a) }) {
 		rest, ok := strings.CutPrefix(content, name)
 		if ok && name != "" && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "'s ")) {
 			return english.user + strings.ReplaceAll(rest, " "+name+"'s ", " the user's "), name
@@ -50,27 +51,43 @@ func nameAgain(content, speaker string) string {
 	return strings.NewReplacer(english.user, speaker, strings.ToLower(english.user), speaker).Replace(content)
 }
 
-// nameOf returns the stem of the name of the person whom a statement is about, or whose thing.
+// nameOf returns the name, in small letters, of the person whom a statement is about, or whose thing.
 func (s *Statement) nameOf(t *text, ws []word, speaker string) string {
 	if speaker != "" {
 		own := func(w word) bool { f := t.folded(w); return f == "user's" || ownWord[f] }
 		relative := s.owner == aPerson && kinStems[s.person]
 		if s.owner == theUser || s.owner == aThing && len(s.subject) == 0 ||
 			(s.owner == aThing || relative) && slices.ContainsFunc(ws[:min(3, len(ws))], own) {
-			return stem(foldWord(speaker))
+			return strings.ToLower(speaker)
 		}
 	}
-	if s.owner == aPerson && !kinStems[s.person] && !thirdPerson[s.person] {
-		return s.person
+	for _, w := range ws {
+		f := strings.TrimSuffix(t.folded(w), "'s")
+		if s.owner == aPerson && !kinStems[s.person] && !thirdPerson[s.person] && stem(f) == s.person {
+			return f
+		}
 	}
-	if len(ws) > 0 && t.capital(ws[0].from) && strings.HasSuffix(t.folded(ws[0]), "'s") {
-		return stem(t.folded(ws[0]))
+	if len(ws) > 0 && t.capital(ws[0].from) {
+		if name, ok := strings.CutSuffix(t.folded(ws[0]), "'s"); ok {
+			return name
+		}
 	}
 	return ""
 }
 
+// sameName reports whether two names may be of one person: names of speakers are whole, others are one word.
+func sameName(n, o *Statement) bool {
+	if n.bySpeaker && o.bySpeaker {
+		return n.name == o.name
+	}
+	return n.called == o.called || n.called+"s" == o.called || o.called+"s" == n.called // Maras Auto
+}
+
 // foldWord folds the first word of a name.
 func foldWord(name string) string {
+	if name == "" {
+		return ""
+	}
 	t := read(name)
 	if ws := t.words(0, len(t.fold)); len(ws) > 0 {
 		return t.folded(ws[0])
@@ -78,16 +95,16 @@ func foldWord(name string) string {
 	return ""
 }
 
-// otherName reports whether two statements are about persons of different names, or about their things. A role may pass
-// from one person to another: the newer statement then names the older person, or has all other words of the older one.
-// Without a known speaker a name may be one of a thing, so a statement of a replacement counts.
+// otherName reports whether two statements are about persons of different names, or about their things. It is not so if a
+// role passes to another person. Then the newer statement names the older person, or repeats the role. Without a known
+// speaker a name may be one of a thing, and a replacement counts.
 func otherName(n, o *Statement) bool {
-	if n.name == "" || o.name == "" || samePersonWord(n.name, o.name) || n.has(term{stem: o.name}) {
+	if n.name == "" || o.name == "" || sameName(n, o) || n.has(term{stem: stem(o.called)}) {
 		return false
 	}
 	if !n.bySpeaker && !o.bySpeaker && (n.quoted || o.quoted || n.changes().says(cueReplace, cueNow)) {
 		return false
 	}
-	role := slices.DeleteFunc(slices.Clone(o.words), func(x term) bool { return samePersonWord(x.stem, o.name) })
+	role := slices.DeleteFunc(slices.Clone(o.words), func(x term) bool { return x.stem == stem(o.called) })
 	return len(role) == 0 || slices.ContainsFunc(role, func(x term) bool { return !n.has(x) }) || !o.hasAny(definite)
 }

@@ -294,6 +294,15 @@ func TestNamedSpeakers(t *testing.T) {
 			}
 		}
 	}
+	for _, names := range [][2]string{{"Maria", "Mario"}, {"Mary", "Marie"}, {"Ann Lee", "Ann Marie"}, {"Andrea", "Andreas"}, {"Anna", "Anne"}} {
+		a, b := names[0], names[1]
+		if gone(b+" moved to Turin.", a+" lives in Oslo.", a, b) || gone(a+" moved to Turin.", b+" lives in Oslo.", a, b) {
+			t.Errorf("%s and %s are one person", a, b)
+		}
+		if !gone(a+" moved to Turin.", a+" lives in Oslo.", a, b) || !gone(b+" moved to Turin.", b+" lives in Oslo.", a, b) {
+			t.Errorf("%s or %s cannot move", a, b)
+		}
+	}
 	older := ReadStatements("Mara lives in Bergen with Mara's daughter Ida.", false, "Mara")
 	_, rest, ok := Supersedes(ReadStatements("Mara has relocated to Turin.", false, "Mara"), older, rare)
 	if want := "Mara's daughter is Ida."; !ok || rest != want {

@@ -66,7 +66,7 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 		{u.asked, "a question or request", false},
 		{u.supposed, "a condition", false},
 		{s.task, "for one task", false},
-		{e.people && len(u.facts) == 0 && e.reads(b) == ragctx.FactInstruction, "said to another person", true},
+		{e.several && len(u.facts) == 0 && e.reads(b) == ragctx.FactInstruction, "said to another person", true},
 	} {
 		if !x.is {
 			continue
@@ -330,7 +330,7 @@ var importances = map[ragctx.FactKind]float64{
 
 // wholeFact returns a fact for a whole piece of a unit.
 func (e *extractor) wholeFact(u *unit, x piece, b *bag, language string, p float64, why []string) Fact {
-	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool { return k == ragctx.FactInstruction && e.people })
+	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool { return k == ragctx.FactInstruction && e.several })
 	from := e.open(u.from, u.to, &setting{})
 	if from >= u.to || e.timeLead(u.from, u.to) != nil {
 		from = u.from

@@ -15,7 +15,8 @@ import (
 type Statement struct {
 	owner  owner
 	person string // the stem of the person's name or relation, if the owner is a person
-	name   string // the stem of the name of the person whom it is about, or whose thing; "" for the user
+	name   string // of the person whom it is about, or whose thing, in small letters; "" for the user
+	called string // the first word of name, folded
 	// subject are the content stems before the verb, words those of the whole statement.
 	subject, words []term
 	verb           string // the first form of the main verb, or ""
@@ -93,8 +94,9 @@ func ReadStatements(content string, instruction bool, speakers ...string) *State
 		ws := t.words(x.from, x.to)
 		s.fill(t, ws, quoted)
 		s.name = s.nameOf(t, ws, speaker)
+		s.called = foldWord(s.name)
 		if last != nil && s.owner == aThing && len(s.subject) == 0 || x.subject != "" && last != nil {
-			s.owner, s.person, s.name = last.owner, last.person, last.name
+			s.owner, s.person, s.name, s.called = last.owner, last.person, last.name, last.called
 			if s.subject = last.subject; x.subject != "" {
 				s.words = append(slices.Clone(last.subject), s.words...)
 			}
