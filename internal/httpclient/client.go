@@ -54,7 +54,7 @@ func New(o Options) *Client {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = Sleep
 	}
 	key := o.Key
 	proxy := Proxy
@@ -86,8 +86,8 @@ func New(o Options) *Client {
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// sleep waits for d, or returns the error of ctx if that ends first.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or returns the error of ctx if that ends first.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

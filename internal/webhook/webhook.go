@@ -136,7 +136,7 @@ func newHook(o Options, from Source, at *positions, log *slog.Logger) (*hook, er
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = httpclient.Sleep
 	}
 	client := httpclient.New(httpclient.Options{URL: u, Public: !o.AllowPrivate, Now: o.Now})
 	return &hook{Options: o, from: from, client: client, at: at, log: log.With("webhook", o.Name)}, nil
@@ -246,15 +246,4 @@ func (h *hook) send(ctx context.Context, ev ragctx.Event) error {
 		return nil
 	}
 	return err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/providers/remote"
 )
 
@@ -110,7 +111,7 @@ func options(url string) Options {
 	return Options{
 		Name: "audit", URL: url, Secret: "hush", AllowPrivate: true, Timeout: 200 * time.Millisecond,
 		Filter: events.Filter{Types: []ragctx.EventType{ragctx.EventMemoryStored}, Reader: access.FullGrant()},
-		Sleep:  func(ctx context.Context, _ time.Duration) error { return sleep(ctx, time.Millisecond) },
+		Sleep:  func(ctx context.Context, _ time.Duration) error { return httpclient.Sleep(ctx, time.Millisecond) },
 	}
 }
 
@@ -236,7 +237,7 @@ func TestErasedWhileWaiting(t *testing.T) {
 		case failed <- struct{}{}:
 		default:
 		}
-		return sleep(ctx, 10*time.Millisecond)
+		return httpclient.Sleep(ctx, 10*time.Millisecond)
 	}
 	s := start(t, b, filepath.Join(t.TempDir(), "webhooks.json"), o)
 	b.stored("erased")

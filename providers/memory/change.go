@@ -28,9 +28,9 @@ type prepared struct {
 	statements func() *facts.Statements
 }
 
-func prepare(content string, instruction bool, speakers []string) *prepared {
+func prepare(content string, instruction bool, speaker string) *prepared {
 	return &prepared{facts.Keys(content), sync.OnceValue(func() *facts.Statements {
-		return facts.ReadStatements(content, instruction, speakers...)
+		return facts.ReadStatements(content, instruction, speaker)
 	})}
 }
 
@@ -75,14 +75,13 @@ func (c *ChangeFinder) prepared(m *ragctx.Memory, speakers []string, generation 
 	if instruction {
 		key = "!" + key
 	}
-	if i := slices.IndexFunc(speakers, func(s string) bool { return strings.HasPrefix(m.Content, s) }); i >= 0 {
-		key = speakers[i] + "\n" + key
-	}
+	speaker := facts.SpeakerOf(m.Content, speakers)
+	key = speaker + "\n" + key
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, ok := c.known.Get(key)
 	if !ok {
-		s = prepare(m.Content, instruction, speakers)
+		s = prepare(m.Content, instruction, speaker)
 		if generation == c.generation {
 			c.known.Put(key, s, preparedRatio*len(key))
 		}
@@ -103,7 +102,8 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 			f.Verdict == Reject && (people || f.By != ragctx.ByTurn || f.Unclaimed || f.Confidence < leastChange) {
 			continue
 		}
-		if s := prepare(f.Content, addressed(f.Kind), speakers); f.Verdict != Reject || s.statements().Changes() {
+		s := prepare(f.Content, addressed(f.Kind), facts.SpeakerOf(f.Content, speakers))
+		if f.Verdict != Reject || s.statements().Changes() {
 			newer[i] = s
 		}
 	}
@@ -158,7 +158,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 				left[j] = remainder(t, k)
 			}
 			if known[j].Content = text; text != "" {
-				older[j] = prepare(text, k.About != nil && addressed(k.About.Kind), speakers)
+				older[j] = prepare(text, k.About != nil && addressed(k.About.Kind), facts.SpeakerOf(text, speakers))
 			}
 		}
 	}

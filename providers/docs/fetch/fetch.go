@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = httpclient.Sleep
 	}
 	return o
 }
@@ -196,16 +196,4 @@ func (c *Client) checkHost(_ context.Context, u *url.URL) error {
 		return refuse(u, "is not on this machine, and ragctx is offline; leave offline out to fetch it")
 	}
 	return nil
-}
-
-// sleep waits for d, or returns the error of ctx if that ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -118,12 +118,17 @@ func personOnly(n, o *Statement) bool {
 	if (nt["work"] || n.hasAny(takesOver)) && of == nominalForm && !o.introduces() {
 		return false // an occupation
 	}
-	for topic := range nt {
-		if ot[topic] {
-			return false
+	return !inCommon(nt, ot)
+}
+
+// inCommon reports whether two sets of topics have one in common.
+func inCommon(a, b map[string]bool) bool {
+	for topic := range a {
+		if b[topic] {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // nameInCommon reports whether all that two statements share is the name of the person whom the older one is about: Mara's
@@ -135,12 +140,7 @@ func nameInCommon(n, o *Statement) bool {
 		slices.ContainsFunc(words, func(x term) bool { return x.stem != stem(o.called) }) {
 		return false
 	}
-	for topic := range n.topics {
-		if o.topics[topic] {
-			return false
-		}
-	}
-	return true
+	return !inCommon(n.topics, o.topics)
 }
 
 // takesOver are words for a new duty.

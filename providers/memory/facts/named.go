@@ -17,9 +17,20 @@ func Speakers(messages []ragctx.Message) (out []string) {
 	return out
 }
 
+// SpeakerOf returns the speaker with whose name a content begins, or "". It is the longest name: Ann Marie before Ann.
+func SpeakerOf(content string, speakers []string) (speaker string) {
+	for _, name := range speakers {
+		rest, ok := strings.CutPrefix(content, name)
+		if ok && len(name) > len(speaker) && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "'s ")) {
+			speaker = name
+		}
+	}
+	return speaker
+}
+
 // asUser returns the content of a fact as if an unnamed user had said it, and the name that it had instead:
-// "Mara's car" becomes "The user's car" if Mara is one of the speakers. Whoever is quoted is a speaker.
-func asUser(content string, speakers []string) (as, speaker string) {
+// "Mara's car" becomes "The user's car" if Mara is the speaker of [SpeakerOf]. Whoever is quoted is a speaker.
+func asUser(content, speaker string) (as, name string) {
 	unnamed := func(l *language) bool { return strings.HasPrefix(content, l.user) }
 	if slices.ContainsFunc(languages(), unnamed) || strings.Contains(content, "the user") {
 		return content, ""
@@ -31,14 +42,11 @@ func asUser(content string, speakers []string) (as, speaker string) {
 			}
 		}
 	}
-	// The longest first: Ann Marie before Ann.
-	for _, name := range slices.SortedFunc(slices.Values(speakers), func(a, b string) int { return len(b) - len(a) }) {
-		rest, ok := strings.CutPrefix(content, name)
-		if ok && name != "" && (strings.HasPrefix(rest, " ") || strings.HasPrefix(rest, "'s ")) {
-			return english.user + strings.ReplaceAll(rest, " "+name+"'s ", " the user's "), name
-		}
+	if speaker == "" {
+		return content, ""
 	}
-	return content, ""
+	rest := strings.TrimPrefix(content, speaker)
+	return english.user + strings.ReplaceAll(rest, " "+speaker+"'s ", " the user's "), speaker
 }
 
 // nameAgain returns a content of [asUser] with the name of its speaker.

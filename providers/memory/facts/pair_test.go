@@ -62,7 +62,7 @@ func TestPairs(t *testing.T) {
 			var newKeys [][]string
 			for _, x := range append(slices.Clone(found.Facts), found.Below...) {
 				if !x.Unclaimed && x.Confidence >= .35 {
-					newer = append(newer, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction))
+					newer = append(newer, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, ""))
 					newKeys = append(newKeys, Keys(x.Content))
 				}
 			}
@@ -98,7 +98,7 @@ func labelledPairs(t *testing.T) (out []pairRow) {
 	statements := func(text string) (out []*Statements) {
 		turn := ragctx.Turn{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, text)}}
 		for _, x := range Explain(turn, testTime).Facts {
-			out = append(out, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction))
+			out = append(out, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, ""))
 		}
 		return out
 	}
@@ -156,7 +156,7 @@ func talkedPairs(t *testing.T) (out []pairRow) {
 		var newer []said
 		for _, x := range append(slices.Clone(found.Facts), found.Below...) {
 			if !x.Unclaimed && x.Confidence >= .35 {
-				newer = append(newer, said{id, turn.ID, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, Speakers(turn.Messages)...)})
+				newer = append(newer, said{id, turn.ID, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, SpeakerOf(x.Content, Speakers(turn.Messages)))})
 				id++
 			}
 		}
@@ -187,7 +187,7 @@ func talkedPairs(t *testing.T) (out []pairRow) {
 // examplePairs returns the pairs of [matched].
 func examplePairs() (out []pairRow) {
 	for i, p := range matched {
-		n, o := ReadStatements(p.newer, false).parts[0], ReadStatements(p.older, false).parts[0]
+		n, o := ReadStatements(p.newer, false, "").parts[0], ReadStatements(p.older, false, "").parts[0]
 		row := newPair(n, o, rare)
 		row.Dialogue, row.Old, row.New, row.Gone = fmt.Sprint("example ", i), p.older, p.newer, "no"
 		if p.same {

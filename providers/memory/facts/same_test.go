@@ -154,7 +154,7 @@ func rare(string) bool { return false }
 func TestMatcher(t *testing.T) {
 	var right, wrong, missed int
 	for _, p := range matched {
-		read := func(s string) *Statements { return ReadStatements(s, false) }
+		read := func(s string) *Statements { return ReadStatements(s, false, "") }
 		why, rest, same := Supersedes(read(p.newer), read(p.older), rare)
 		switch {
 		case same && p.same:
@@ -176,8 +176,8 @@ func TestMatcher(t *testing.T) {
 
 // TestMatcherLeavesTheRest checks that only a part of a content becomes obsolete.
 func TestMatcherLeavesTheRest(t *testing.T) {
-	older := ReadStatements("The user's CI runs on Travis, releases are cut every second Thursday and Lena is the product manager.", false)
-	_, rest, ok := Supersedes(ReadStatements("Omar took over from Lena as product manager.", false), older, rare)
+	older := ReadStatements("The user's CI runs on Travis, releases are cut every second Thursday and Lena is the product manager.", false, "")
+	_, rest, ok := Supersedes(ReadStatements("Omar took over from Lena as product manager.", false, ""), older, rare)
 	if want := "The user's CI runs on Travis, releases are cut every second Thursday."; !ok || rest != want {
 		t.Errorf("left is %q (%v), want %q", rest, ok, want)
 	}
@@ -185,10 +185,10 @@ func TestMatcherLeavesTheRest(t *testing.T) {
 
 // BenchmarkMatcher compares a statement with 500 others.
 func BenchmarkMatcher(b *testing.B) {
-	newer := ReadStatements("The user has relocated to Turin.", false)
+	newer := ReadStatements("The user has relocated to Turin.", false, "")
 	for b.Loop() {
 		for i := range 500 {
-			Supersedes(newer, ReadStatements(matched[i%len(matched)].older, false), rare)
+			Supersedes(newer, ReadStatements(matched[i%len(matched)].older, false, ""), rare)
 		}
 	}
 }
@@ -210,7 +210,7 @@ func TestMatcherLeavesOtherStatements(t *testing.T) {
 			"L'utilisateur dit : « On utilise Jira »",
 		},
 	} {
-		_, rest, ok := Supersedes(ReadStatements(x.newer, false), ReadStatements(x.older, false), rare)
+		_, rest, ok := Supersedes(ReadStatements(x.newer, false, ""), ReadStatements(x.older, false, ""), rare)
 		if !ok || rest != x.rest {
 			t.Errorf("%q leaves %q of %q (%v), want %q", x.newer, rest, x.older, ok, x.rest)
 		}
@@ -226,7 +226,7 @@ func TestEverydayLookalikes(t *testing.T) {
 	read := func(text string) (out []*Statements) {
 		turn := ragctx.Turn{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, text)}}
 		for _, x := range Explain(turn, testTime).Facts {
-			out = append(out, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction))
+			out = append(out, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, ""))
 		}
 		return out
 	}
@@ -258,7 +258,7 @@ func TestNamedSpeakers(t *testing.T) {
 		return name + rest, ok && !strings.Contains(rest, "the user")
 	}
 	gone := func(newer, older string, speakers ...string) bool {
-		_, _, ok := Supersedes(ReadStatements(newer, false, speakers...), ReadStatements(older, false, speakers...), rare)
+		_, _, ok := Supersedes(ReadStatements(newer, false, SpeakerOf(newer, speakers)), ReadStatements(older, false, SpeakerOf(older, speakers)), rare)
 		return ok
 	}
 	compared := 0

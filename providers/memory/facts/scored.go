@@ -66,7 +66,7 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 		{u.asked, "a question or request", false},
 		{u.supposed, "a condition", false},
 		{s.task, "for one task", false},
-		{e.several && len(u.facts) == 0 && e.reads(b) == ragctx.FactInstruction, "said to another person", true},
+		{e.several && len(u.facts) == 0 && b.reads() == ragctx.FactInstruction, "said to another person", true},
 	} {
 		if !x.is {
 			continue
@@ -79,8 +79,8 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	return certainty(p), why
 }
 
-// reads returns the most likely kind of a unit.
-func (e *extractor) reads(b *bag) ragctx.FactKind {
+// reads returns the most likely kind of the unit with these features.
+func (b *bag) reads() ragctx.FactKind {
 	return loadWeights().kindOf(b.hashes, func(ragctx.FactKind) bool { return false })
 }
 
@@ -166,8 +166,7 @@ const wishGate = .6
 
 // isWish reports whether the unit of a short message is most likely an instruction.
 func (sc *scene) isWish(b *bag) bool {
-	none := func(ragctx.FactKind) bool { return false }
-	return len(sc.units) <= maxShort && loadWeights().kindOf(b.hashes, none) == ragctx.FactInstruction
+	return len(sc.units) <= maxShort && b.reads() == ragctx.FactInstruction
 }
 
 // partsOf returns the pieces of a unit.

@@ -72,10 +72,10 @@ type Statements struct {
 	speaker string
 }
 
-// ReadStatements prepares the content of a fact. Instruction says that it addresses the assistant. Speakers are the
-// names of persons whose own statements are to be read as those of a user.
-func ReadStatements(content string, instruction bool, speakers ...string) *Statements {
-	content, speaker := asUser(content, speakers)
+// ReadStatements prepares the content of a fact. Instruction says that it addresses the assistant. Speaker is the person
+// of [SpeakerOf], whose name at the beginning means the user; "" is none.
+func ReadStatements(content string, instruction bool, speaker string) *Statements {
+	content, speaker = asUser(content, speaker)
 	t := read(content)
 	from, to := 0, len(t.fold)
 	quoted := false
