@@ -44,6 +44,13 @@ type Calibrated interface {
 	NoiseFloor() float64
 }
 
+// Recomputed is implemented by embedders that take microseconds for a text. Their vectors are computed
+// from the texts whenever an index needs them, and are not stored.
+type Recomputed interface {
+	// Recomputed reports whether vectors are computed again rather than stored.
+	Recomputed() bool
+}
+
 // TokenCounter is implemented by embedders that tokenize texts.
 type TokenCounter interface {
 	// CountTokens returns the number of the embedder's tokens in a text.

@@ -47,6 +47,9 @@ func (e *hashing) Identity() Identity {
 	return Identity{Name: "hashing", Revision: "1", Dimensions: e.dim, Pooling: "sum", Normalized: true}
 }
 
+// Recomputed implements [Recomputed].
+func (e *hashing) Recomputed() bool { return true }
+
 // EmbedDocuments implements [Embedder].
 func (e *hashing) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	return EmbedEach(ctx, texts, e.EmbedQuery)

@@ -170,6 +170,9 @@ func (f *backfill) run(ctx context.Context) error {
 		first = 1
 	}
 	space := e.spaces.Current.Load()
+	if space.Recomputed() {
+		return nil // the record stays for an embedder of the same space whose vectors are stored
+	}
 	last, err := e.embedMissing(ctx, space, first-1, true, func(int) {})
 	if err != nil {
 		return err

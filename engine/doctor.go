@@ -73,10 +73,12 @@ func (e Admin) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 	}
 	left := max(0, cmp.Or(o.Searching, DefaultSearching))
 	c := Checkup{Indexes: []IndexCheckup{}, Embedder: e.Indexes().EmbedderInfo(), Degraded: []string{}}
+	verify := store.VerifyOptions{Progress: func(done, total int) { o.Progress("database", done, total) }}
+	if s := storedSpace(e.spaces.Current.Load()); s != nil {
+		verify.Embedder = s.ID
+	}
 	var err error
-	c.Store, err = e.store.Verify(ctx, store.VerifyOptions{
-		Embedder: e.spaces.Current.Load().ID, Progress: func(done, total int) { o.Progress("database", done, total) },
-	})
+	c.Store, err = e.store.Verify(ctx, verify)
 	if err != nil {
 		return c, err
 	}

@@ -3,14 +3,23 @@ package engine
 import (
 	"context"
 
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/retrieve"
-
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
+// storedSpace returns an embedding space whose vectors are stored, or nil.
+func storedSpace(s *retrieve.Space) *retrieve.Space {
+	if s == nil || s.Recomputed() {
+		return nil
+	}
+	return s
+}
+
 // prepareEmbedding sets the chunks of a content, and a callback that embeds them before they are written, also
-// in the next embedding space while the data directory changes embedders. Cached vectors are
+// in the next embedding space while the data directory changes embedders. Vectors that indexes compute
+// themselves are left out. Cached vectors are
 // reused. If the embedder fails, the write still succeeds without vectors: the keyword index finds
 // the text, and the backfill embeds it later. After a failure the embedder is not called for the
 // remaining chunks.
@@ -20,6 +29,7 @@ func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.C
 	if next != nil {
 		c.Next = next.ID
 	}
+	current, next = storedSpace(current), storedSpace(next)
 	c.Chunks = make([]store.Chunk, len(chunks))
 	for i, ch := range chunks {
 		c.Chunks[i].Chunk = ch
@@ -32,22 +42,25 @@ func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.C
 			texts[i].Key = store.VectorKeyOf(texts[i].Text)
 			some[i].Hash = texts[i].Key
 		}
-		known, err := e.vectors(ctx, current, texts, !failed)
-		if err != nil {
-			return err
-		}
-		for i := range some {
-			some[i].Vector = known[texts[i].Key]
-			failed = failed || some[i].Vector == nil
-		}
-		if failed { // the store records the missing vectors with the write
-			e.backfill.wake()
+		if current != nil {
+			known, err := e.vectors(ctx, current, texts, !failed)
+			if err != nil {
+				return err
+			}
+			for i := range some {
+				some[i].Vector = known[texts[i].Key]
+				failed = failed || some[i].Vector == nil
+			}
+			if failed { // the store records the missing vectors with the write
+				e.backfill.wake()
+			}
 		}
 		if next == nil {
 			return nil
 		}
 		// Missing vectors are backfilled before the change ends.
-		if known, err = e.vectors(ctx, next, texts, !failedNext); err != nil {
+		known, err := e.vectors(ctx, next, texts, !failedNext)
+		if err != nil {
 			return err
 		}
 		for i := range some {
@@ -94,4 +107,34 @@ func (e *core) vectors(
 		known[k] = made[i]
 	}
 	return known, nil
+}
+
+// recompute sets the vectors of chunks in a space whose vectors are not stored.
+func (e *core) recompute(ctx context.Context, s *retrieve.Space, some []index.Chunk) error {
+	ids := make([]uint64, len(some))
+	places := make(map[uint64]int, len(some))
+	for i, c := range some {
+		ids[i], places[c.ID] = c.ID, i
+	}
+	chunks, items, err := e.store.Chunks(ctx, ids)
+	if err != nil {
+		return err
+	}
+	texts := make([]string, 0, len(chunks))
+	at := make([]int, 0, len(chunks))
+	for _, c := range chunks {
+		if it := items[c.Item]; it != nil {
+			texts, at = append(texts, store.EmbedText(it.Title, c.Heading, c.Text)), append(at, places[c.ID])
+		}
+	}
+	vectors, err := s.EmbedTexts(ctx, texts)
+	if err != nil {
+		return err
+	}
+	for i, v := range vectors {
+		if len(v) > 0 {
+			some[at[i]].Vector = v
+		}
+	}
+	return nil
 }

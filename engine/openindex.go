@@ -20,7 +20,7 @@ func (e *core) localIndexes() index.Opener {
 // openIndex opens the index of a collection.
 func (e *core) openIndex(ctx context.Context, id store.Collection) (index.Engine, error) {
 	return e.opts.Indexes.Open(ctx, index.Opening{
-		Collection: indexOf(id), Space: indexSpace(e.spaces.Current.Load()), Feed: feed{e.store, id},
+		Collection: indexOf(id), Space: indexSpace(e.spaces.Current.Load()), Feed: feed{e, id},
 		Origin: e.store.Token, Knows: e.store.KnowsToken, Monitor: e.recallMonitors[id.Kind],
 	})
 }
@@ -37,8 +37,9 @@ func indexSpace(s *retrieve.Space) index.Space {
 
 // feed reads a collection's changes from the store for its index.
 type feed struct {
-	store store.Changes
-	id    store.Collection
+	*core
+
+	id store.Collection
 }
 
 var _ index.Feed = feed{}
@@ -48,10 +49,26 @@ func (f feed) All(ctx context.Context, apply func(index.Batch) error) error {
 	return f.store.Catalog(ctx, f.id, apply)
 }
 
-// Follow implements [index.Feed].
+// Follow implements [index.Feed]. It computes the vectors that the store does not have.
 func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
-	return f.store.Follow(ctx, f.id, after, want.Texts, embedderID(want.Space))
+	space := f.spaces.Named(want.Space)
+	if space == nil || !space.Recomputed() {
+		return f.store.Follow(ctx, f.id, after, want.Texts, embedderID(want.Space))
+	}
+	b, err := f.store.Follow(ctx, f.id, after, want.Texts, 0)
+	if err != nil {
+		return b, err
+	}
+	if len(b.Add) <= embedAtOnce {
+		return b, f.recompute(ctx, space, b.Add)
+	}
+	b.Vectors = func(ctx context.Context, some []index.Chunk) error { return f.recompute(ctx, space, some) }
+	return b, nil
 }
+
+// embedAtOnce is the chunk count up to which a batch carries computed vectors. Those of a long document
+// would take far more memory than its text.
+const embedAtOnce = 2000
 
 // embedderID is the reverse of [retrieve.SpaceName]; 0 for none.
 func embedderID(space string) int64 {

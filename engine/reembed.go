@@ -172,8 +172,10 @@ func (e *core) changeSpace(ctx context.Context, r *runningJob, next *retrieve.Sp
 	progress := func(chunks int) {
 		r.update(func(j *store.Job) { j.Counts.Replaced = min(j.Items, j.Counts.Replaced+chunks) })
 	}
-	if err := e.fillSpace(ctx, next, progress); err != nil {
-		return err
+	if !next.Recomputed() {
+		if err := e.fillSpace(ctx, next, progress); err != nil {
+			return err
+		}
 	}
 	r.stage("index")
 	if err := e.prepareIndexes(ctx, next); err != nil {
@@ -285,8 +287,12 @@ const deleteBatch = 500
 func (e *core) dropOldVectors(ctx context.Context, r *runningJob) error {
 	r.stage("clean")
 	current := e.spaces.Current.Load()
+	var keep int64
+	if s := storedSpace(current); s != nil {
+		keep = s.ID
+	}
 	for {
-		more, err := e.store.DeleteOldVectors(ctx, current.ID, deleteBatch)
+		more, err := e.store.DeleteOldVectors(ctx, keep, deleteBatch)
 		if err != nil {
 			return err
 		}

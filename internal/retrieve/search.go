@@ -141,7 +141,7 @@ func (s *search) results(ctx context.Context, k, limit int) iter.Seq2[found, err
 func (s *search) ask(ctx context.Context, k int) (found, error) {
 	for {
 		name := s.index.Space()
-		f, err := s.askIn(ctx, s.Spaces.named(name), k)
+		f, err := s.askIn(ctx, s.Spaces.Named(name), k)
 		if ctx.Err() != nil || s.index.Space() == name {
 			return f, err
 		}

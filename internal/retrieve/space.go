@@ -30,6 +30,12 @@ func (s *Space) Name() string { return SpaceName(s.ID) }
 // SpaceName returns the name of the embedding space of an embedder's store id.
 func SpaceName(embedder int64) string { return strconv.FormatInt(embedder, 10) }
 
+// Recomputed reports whether the vectors of the space are computed again rather than stored.
+func (s *Space) Recomputed() bool {
+	c, ok := s.Embedder.(embed.Recomputed)
+	return ok && c.Recomputed()
+}
+
 // Calibrate sets the embedder's calibration where the query leaves it open.
 func (s *Space) Calibrate(f *index.Fusion) {
 	c, ok := s.Embedder.(embed.Calibrated)
@@ -48,8 +54,8 @@ type Spaces struct {
 	Current, Next atomic.Pointer[Space]
 }
 
-// named returns the space with a name; nil if it is neither current nor next.
-func (s *Spaces) named(name string) *Space {
+// Named returns the space with a name; nil if it is neither current nor next.
+func (s *Spaces) Named(name string) *Space {
 	for _, p := range []*Space{s.Current.Load(), s.Next.Load()} {
 		if p != nil && p.Name() == name {
 			return p

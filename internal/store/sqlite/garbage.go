@@ -206,7 +206,8 @@ func deleteHidden(ctx context.Context, tx *sql.Tx, id int64, enough func(int) bo
 	for done := 0; ; {
 		n := 0
 		if _, err := tx.ExecContext(ctx, `INSERT INTO orphans (hash)
-			SELECT hash FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)
+			SELECT hash FROM units u WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)
+			AND EXISTS (SELECT 1 FROM vectors WHERE embedder IN (SELECT id FROM embedders) AND hash = u.hash)
 			ON CONFLICT DO NOTHING`, id, sliceChunks); err != nil {
 			return true, err
 		}

@@ -189,6 +189,7 @@ func insertSomeChunks(ctx context.Context, tx *sql.Tx, item int64, c store.Conte
 		return 0, err
 	}
 	defer vec.Close()
+	marked := false
 	for _, u := range c.Chunks {
 		heading, err := encode(u.Heading, "[]")
 		if err != nil {
@@ -204,8 +205,8 @@ func insertSomeChunks(ctx context.Context, tx *sql.Tx, item int64, c store.Conte
 		}
 		if u.Vector != nil {
 			_, err = vec.ExecContext(ctx, c.Embedder, u.Hash[:], packVector(u.Vector))
-		} else {
-			err = markUnembedded(ctx, tx, res)
+		} else if !marked {
+			marked, err = true, markUnembedded(ctx, tx, res)
 		}
 		if err == nil && u.NextVector != nil {
 			_, err = vec.ExecContext(ctx, c.Next, u.Hash[:], packVector(u.NextVector))

@@ -104,6 +104,26 @@ func TestVectorReusedDuringSearch(t *testing.T) {
 	}
 }
 
+// Chunks without a stored vector leave nothing to look for.
+func TestNoVectorNoOrphan(t *testing.T) {
+	s := openShelf(t)
+	s.put("a", "some words")
+	err := s.write.do(t.Context(), low, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM vectors`)
+		return err
+	})
+	if err == nil {
+		_, err = s.EraseDocument(t.Context(), s.ns, "a")
+	}
+	if err == nil {
+		err = s.collectGarbage(t.Context())
+	}
+	n, orphaned := s.orphaned(t.Context())
+	if n != 0 || err != nil || orphaned != nil {
+		t.Errorf("%d vectors are looked for, %v, %v", n, err, orphaned)
+	}
+}
+
 func TestVectorsOfSharedTextsSurviveErasures(t *testing.T) {
 	s := openShelf(t)
 	for round := range 8 {
