@@ -27,7 +27,8 @@ var layers = []string{
 	"embed/builtin index/local internal/ledger/ledgertest internal/resolve session/assemble session/compact",
 	"session/stage",
 	"internal/store",
-	"internal/retrieve internal/store/sqlite",
+	"internal/retrieve internal/store/sqlstore",
+	"internal/store/sqlite",
 	// providers and stages
 	"providers/docs/extract providers/docs/fetch providers/memory/facts providers/remote",
 	"providers/docs providers/memory providers/procedures",

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 	"github.com/ragctx/ragctx/internal/text/chunk"
 )
 
@@ -48,7 +48,7 @@ func TestLogStaysShort(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				_ = s.view(ctx, func(tx *sql.Tx) error { // as long as a search
+				_ = s.View(ctx, func(tx *sqlstore.Tx) error { // as long as a search
 					var n int
 					return tx.QueryRowContext(ctx, `WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500)
 						SELECT count(*) + (SELECT count(*) FROM items) FROM c`).Scan(&n)

@@ -15,6 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/ragctx/ragctx/internal/atomicfile"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // Each row of each table has a checksum. The table sums has the total of every 1<<bucketBits values
@@ -178,12 +179,13 @@ type summedTable struct {
 // summedTables returns the tables whose rows have checksums: all except SQLite's own.
 func summedTables(ctx context.Context, tx *sql.Tx) ([]summedTable, error) {
 	tables := []summedTable{{name: schemaTable, query: `SELECT type, name, tbl_name, sql FROM sqlite_schema`}}
-	rows, err := tx.QueryContext(ctx, `SELECT s.name, iif(c.type = 'INTEGER', c.name, '') FROM sqlite_schema s, pragma_table_info(s.name) c
-		WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name <> 'sums' AND c.cid = 0 ORDER BY s.name`)
+	const query = `SELECT s.name, iif(c.type = 'INTEGER', c.name, '') FROM sqlite_schema s, pragma_table_info(s.name) c
+		WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND s.name <> 'sums' AND c.cid = 0 ORDER BY s.name`
+	rows, err := tx.QueryContext(ctx, query) //nolint:rowserrcheck // Scan checks it
 	if err != nil {
 		return nil, err
 	}
-	return tables, scan(rows, func() error {
+	return tables, sqlstore.Scan(rows, func() error {
 		var t summedTable
 		err := rows.Scan(&t.name, &t.first)
 		t.query = `SELECT * FROM "` + t.name + `"`
@@ -194,7 +196,7 @@ func summedTables(ctx context.Context, tx *sql.Tx) ([]summedTable, error) {
 
 // total sums the checksums of the rows of a query.
 func (r *rowSums) total(ctx context.Context, tx *sql.Tx, tab, query string, totals map[bucketKey]int64, args ...any) error {
-	rows, err := tx.QueryContext(ctx, query, args...)
+	rows, err := tx.QueryContext(ctx, query, args...) //nolint:rowserrcheck // Scan checks it
 	if err != nil {
 		return err
 	}
@@ -206,7 +208,7 @@ func (r *rowSums) total(ctx context.Context, tx *sql.Tx, tab, query string, tota
 	for i := range row {
 		into[i] = &row[i]
 	}
-	return scan(rows, func() error {
+	return sqlstore.Scan(rows, func() error {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}

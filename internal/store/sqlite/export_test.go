@@ -2,12 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // Freeze runs fn while nothing writes to the files.
@@ -18,18 +18,10 @@ func (s *Store) Freeze(_ context.Context, fn func() error) (err error) {
 	return err
 }
 
-// DeleteHidden deletes an item like a garbage collector that found it hidden before.
-func (s *Store) DeleteHidden(ctx context.Context, id uint64) error {
-	return s.write.do(ctx, low, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := deleteHidden(ctx, tx, int64(id), func(int) bool { return false }) //nolint:gosec // row ids fit
-		return err
-	})
-}
-
 // Slowly writes a setting in a transaction too long for another job to join.
 func (s *Store) Slowly(ctx context.Context, key string) error {
-	return s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
-		time.Sleep(maxBatch + time.Millisecond)
+	return s.Write(ctx, sqlstore.Write{}, func(ctx context.Context, tx *sqlstore.Tx) error {
+		time.Sleep(sqlstore.MaxBatch + time.Millisecond)
 		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, 'x')`, key)
 		return err
 	})
@@ -38,7 +30,7 @@ func (s *Store) Slowly(ctx context.Context, key string) error {
 // GiveFirst assigns the first version of a memory to another user. Earlier versions of the program
 // allowed users to take the id of another user's deleted memory.
 func (s *Store) GiveFirst(ctx context.Context, ns int64, id, to string) error {
-	return s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
+	return s.Write(ctx, sqlstore.Write{}, func(ctx context.Context, tx *sqlstore.Tx) error {
 		_, err := tx.ExecContext(ctx, `UPDATE items SET user = ? WHERE namespace = ? AND kind = ? AND key = ? AND version = 1`,
 			to, ns, store.KindMemories, id)
 		return err
@@ -46,7 +38,7 @@ func (s *Store) GiveFirst(ctx context.Context, ns int64, id, to string) error {
 }
 
 // Waiting returns how many urgent writes wait.
-func (s *Store) Waiting() int { return len(s.write.queue[high]) }
+func (s *Store) Waiting() int { return len(s.write.queue[sqlstore.High]) }
 
 // CutLog truncates the log as after idle time.
 func (s *Store) CutLog() {
@@ -58,7 +50,7 @@ func (s *Store) CutLog() {
 
 // Execute runs statements in one write, which commits even if the last of them fails.
 func (s *Store) Execute(ctx context.Context, statements []string) error {
-	return s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
+	return s.Write(ctx, sqlstore.Write{}, func(ctx context.Context, tx *sqlstore.Tx) error {
 		for i, text := range statements {
 			if _, err := tx.ExecContext(ctx, text); err != nil && i < len(statements)-1 {
 				return err
@@ -70,7 +62,7 @@ func (s *Store) Execute(ctx context.Context, statements []string) error {
 
 // ExecuteAndFail runs a statement in a write that fails.
 func (s *Store) ExecuteAndFail(ctx context.Context, statement string) error {
-	return s.write.do(ctx, high, func(ctx context.Context, tx *sql.Tx) error {
+	return s.Write(ctx, sqlstore.Write{}, func(ctx context.Context, tx *sqlstore.Tx) error {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // Messages to callers about lasting failures.
@@ -126,8 +126,8 @@ const badRoots = `SELECT s.type || ' ' || s.name FROM sqlite_schema s, sqlite_db
 // checkRoots checks the first page of every table and index. A destroyed root page makes the table
 // unreadable, unnoticed until the first read.
 func (s *Store) checkRoots(ctx context.Context) error {
-	return s.view(ctx, func(tx *sql.Tx) error {
-		bad, err := column[string](ctx, tx, badRoots)
+	return s.View(ctx, func(tx *sqlstore.Tx) error {
+		bad, err := sqlstore.Column[string](ctx, tx, badRoots)
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +14,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // reserveSuffix is appended to the database's name for the reserve file.
@@ -88,7 +88,7 @@ func (s *Store) spaceRegained(ctx context.Context) bool {
 		}
 	}
 	var free int64
-	err := s.view(ctx, func(tx *sql.Tx) error {
+	err := s.View(ctx, func(tx *sqlstore.Tx) error {
 		return tx.QueryRowContext(ctx, `SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`).Scan(&free)
 	})
 	if err == nil && free >= min(r.size, 1<<20) {
@@ -135,15 +135,9 @@ func (s *Store) checkSpace(ctx context.Context) error {
 		"continue", ragctx.ErrNoSpace)
 }
 
-// writeFreeing is the writer's doIn for writes that free space. The function fn may run twice: on a full
-// disk the reserve is released and fn retried.
-func (s *Store) writeFreeing(ctx context.Context, ns int64, p priority, fn func(context.Context, *sql.Tx) error) error {
-	return s.withReserve(func() error { return s.write.doIn(ctx, ns, p|frees, fn) })
-}
-
-// withReserve runs an operation that frees space. If it meets a full disk, the reserve is released
-// and fn runs again.
-func (s *Store) withReserve(fn func() error) error {
+// Freeing implements [sqlstore.Database]. If the operation meets a full disk, the reserve is released and
+// fn runs again.
+func (s *Store) Freeing(fn func() error) error {
 	defer s.BeginFreeing()()
 	err := fn()
 	if errors.Is(err, ragctx.ErrNoSpace) && s.reserve.size > 0 {

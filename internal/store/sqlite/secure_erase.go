@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
@@ -58,7 +59,7 @@ const readSize = 1 << 20
 const maxDirtyPages = 1 << 12
 
 func (s *Store) pageSize(ctx context.Context) (size int64, err error) {
-	err = s.view(ctx, func(tx *sql.Tx) error { return tx.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&size) })
+	err = s.View(ctx, func(tx *sqlstore.Tx) error { return tx.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&size) })
 	return size, err
 }
 
@@ -77,7 +78,7 @@ func dirtyPages(first, size int64, pages []byte) (dirty []int64) {
 // clearPages clears pages in slices.
 func (s *Store) clearPages(ctx context.Context, dirty []int64) (err error) {
 	for len(dirty) > 0 && err == nil {
-		err = s.slice(ctx, frees, noNamespaces, func(ctx context.Context, tx *sql.Tx, enough func(int) bool) error {
+		err = s.Slice(ctx, sqlstore.Frees, sqlstore.NoNamespaces, func(ctx context.Context, tx *sqlstore.Tx, enough func(int) bool) error {
 			for n := 1; len(dirty) > 0; n++ {
 				if err := clearOne(ctx, tx, dirty[0]); err != nil {
 					return err
@@ -94,7 +95,7 @@ func (s *Store) clearPages(ctx context.Context, dirty []int64) (err error) {
 
 const readPage = `SELECT data FROM sqlite_dbpage WHERE pgno = ?`
 
-func clearOne(ctx context.Context, tx *sql.Tx, no int64) error {
+func clearOne(ctx context.Context, tx *sqlstore.Tx, no int64) error {
 	var page []byte
 	if err := tx.QueryRowContext(ctx, readPage, no).Scan(&page); err != nil {
 		if errors.Is(err, sql.ErrNoRows) {

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"testing"
+
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // leaf builds a page with two cells, a free block between them, and remnants of
@@ -86,7 +88,7 @@ func TestPagesInFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	pages, inFile := int64(0), make([]byte, size)
-	err = s.view(t.Context(), func(tx *sql.Tx) error {
+	err = s.View(t.Context(), func(tx *sqlstore.Tx) error {
 		for ; ; pages++ {
 			var page []byte
 			err := tx.QueryRowContext(t.Context(), readPage, pages+1).Scan(&page)

@@ -219,21 +219,4 @@ func freeze(t *testing.T, f *fixture, to string) {
 	}
 }
 
-// TestCollectorKeepsPublishedItems has the garbage collector come to an item that it found
-// hidden, and that was published since.
-func TestCollectorKeepsPublishedItems(t *testing.T) {
-	f := fresh(t)
-	f.doc(t, "a", strings.Repeat("A text of several chunks. ", 100), "")
-	b := f.follow(t, f.documents(), 0)
-	if err := f.DeleteHidden(t.Context(), b.Add[0].Item.ID); err != nil {
-		t.Fatal(err)
-	}
-	if after := f.follow(t, f.documents(), 0); len(after.Add) != len(b.Add) {
-		t.Errorf("%d units are left of %d", len(after.Add), len(b.Add))
-	}
-	if _, text, err := f.Document(t.Context(), f.ns, "a", 0); err != nil || len(text) != 2600 {
-		t.Errorf("%d bytes are left, %v", len(text), err)
-	}
-}
-
 // TestNextVectorsAreWritten stores a document with vectors of two embedders.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // keptDB returns a database of one connection that keeps its statements, with a table t.
@@ -104,11 +106,11 @@ func numbers(t *testing.T, db interface {
 }, above int,
 ) (out []int) {
 	t.Helper()
-	rows, err := db.QueryContext(t.Context(), allOfT, above) //nolint:sqlclosecheck // scan closes it
+	rows, err := db.QueryContext(t.Context(), allOfT, above) //nolint:sqlclosecheck,rowserrcheck // Scan does
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = scan(rows, func() error {
+	err = sqlstore.Scan(rows, func() error {
 		var n int
 		err := rows.Scan(&n)
 		out = append(out, n)
@@ -156,12 +158,12 @@ func TestStatementWithinItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback() }()
-	rows, err := tx.QueryContext(t.Context(), allOfT, 0) //nolint:sqlclosecheck // scan closes it
+	rows, err := tx.QueryContext(t.Context(), allOfT, 0) //nolint:sqlclosecheck,rowserrcheck // Scan does
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got [][]int
-	err = scan(rows, func() error {
+	err = sqlstore.Scan(rows, func() error {
 		var n int
 		err := rows.Scan(&n)
 		got = append(got, append([]int{n}, numbers(t, tx, n)...))
@@ -351,9 +353,9 @@ func TestCachedLikePlain(t *testing.T) {
 			if strings.HasSuffix(text, "inner") {
 				args = nil
 			}
-			rows, err := query(t.Context(), text, args...) //nolint:sqlclosecheck // scan closes it
+			rows, err := query(t.Context(), text, args...) //nolint:sqlclosecheck,rowserrcheck // Scan does
 			if err == nil {
-				err = scan(rows, func() error {
+				err = sqlstore.Scan(rows, func() error {
 					var a, b string
 					err := rows.Scan(&a, &b)
 					out = append(out, a+" "+b)

@@ -1,6 +1,5 @@
-// Package sqlite is the durable storage: one SQLite database with every document, version, memory,
-// turn and vector. Indexes are caches that follow it through the sequence of changes (see
-// [Store.Follow]).
+// Package sqlite keeps the store in a file: one SQLite database with every document, version, memory,
+// turn and vector. The statements are in package sqlstore; this package has what only a file needs.
 //
 // The tables are defined in schema/*.sql. One goroutine writes (see writer); any number read, each
 // from one consistent snapshot. A write that has returned without error survives kill -9 and power
@@ -8,7 +7,6 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"embed"
@@ -21,8 +19,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"modernc.org/sqlite"
@@ -30,6 +26,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 //go:embed schema/*.sql
@@ -52,30 +49,39 @@ type Options struct {
 	Failed func(*ragctx.RepairError)
 }
 
+var (
+	_ store.Store       = (*Store)(nil)
+	_ sqlstore.Database = (*Store)(nil)
+)
+
+// dialect is the dialect of SQLite.
+var dialect = sqlstore.Dialect{
+	Insert: func(ctx context.Context, run sqlstore.Execer, _, query string, args ...any) (int64, error) {
+		res, err := run.ExecContext(ctx, query, args...)
+		if err != nil {
+			return 0, err
+		}
+		return res.LastInsertId()
+	},
+	NewestChange: `SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'changes'`,
+	Erased:       "\x00",
+}
+
 // Store is the database of one data directory. Its methods are safe for concurrent use. Only one
 // Store may have a file open.
 type Store struct {
+	*sqlstore.Store
+
 	path  string
 	read  *sql.DB
 	bulk  *sql.DB // for long reads of data used once; caches nothing
 	write *writer
 	log   *checkpointer
 	now   func() time.Time
-	keep  int // versions of a document; negative is all
-
-	staging staging
-	// procedures counts possible changes of procedures; see [Store.ProceduresState].
-	procedures atomic.Uint64
 
 	state   *stateFile
 	health  health
 	reserve reserve
-
-	gc   *garbageCollector
-	gcMu sync.Mutex
-
-	openings     openings
-	namespaceIDs namespaceIDs
 }
 
 // Open opens or creates the database file at path and migrates its schema.
@@ -96,7 +102,8 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := createFile(path); err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}
-	s := &Store{path: path, now: o.Now, keep: cmp.Or(o.KeepVersions, store.DefaultKeepVersions)}
+	s := &Store{path: path, now: o.Now}
+	s.Store = sqlstore.New(s, &dialect, sqlstore.Options{Now: o.Now, KeepVersions: o.KeepVersions})
 	s.health.failed = o.Failed
 	s.reserve.path, s.reserve.size = path+reserveSuffix, o.Reserve
 	if err := s.open(ctx, path, o.AcceptLoss); err != nil {
@@ -131,7 +138,7 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 	}
 	s.log = newCheckpointer(cdb, file)
 	s.log.full = s.reserve.full.Load
-	s.write = startWriter(wdb, &s.openings, sums, s.state, s.log.committed)
+	s.write = startWriter(wdb, s.Store, sums, s.state, s.log.committed)
 	s.write.stopped, s.write.checkSpace, s.write.diskFull = s.health.stop, s.checkSpace, s.diskFull
 	s.log.start(s.write)
 	if s.read, err = connectAs(path, max(4, 2*runtime.GOMAXPROCS(0)),
@@ -143,14 +150,9 @@ func (s *Store) open(ctx context.Context, path string, accept bool) error {
 		return err
 	}
 	s.bulk.SetMaxIdleConns(0)
-	if err := s.openings.load(ctx, s.read); err != nil {
+	if err := s.Start(ctx); err != nil {
 		return err
 	}
-	unfinished, err := s.openErasures(ctx)
-	if err != nil {
-		return err
-	}
-	s.gc = startGarbageCollector(s, unfinished)
 	if s.reserve.size > 0 && s.reserve.allocate() != nil {
 		s.diskFull()
 	}
@@ -259,18 +261,42 @@ func inTx(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// view runs fn on one consistent snapshot.
-func (s *Store) view(ctx context.Context, fn func(*sql.Tx) error) error {
-	return viewIn(ctx, s.read, fn)
+// View implements [sqlstore.Database].
+func (s *Store) View(ctx context.Context, fn func(*sqlstore.Tx) error) error {
+	return view(ctx, s.read, fn)
 }
 
-// viewIn is [Store.view] on a given pool.
-func viewIn(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
+// Bulk implements [sqlstore.Database].
+func (s *Store) Bulk(ctx context.Context, fn func(*sqlstore.Tx) error) error {
+	return view(ctx, s.bulk, fn)
+}
+
+// Write implements [sqlstore.Database].
+func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Context, *sqlstore.Tx) error) error {
+	return s.write.do(&job{Write: w, ctx: ctx, run: fn, done: make(chan struct{})})
+}
+
+// Urgent implements [sqlstore.Database].
+func (s *Store) Urgent() bool { return s.write.urgent() }
+
+// Scrub implements [sqlstore.Database].
+func (s *Store) Scrub(ctx context.Context) error {
+	if err := s.clearUnused(ctx); err != nil {
+		return fmt.Errorf("clear unused pages: %w", wrap(err))
+	}
+	if err := s.log.empty(ctx); err != nil {
+		return fmt.Errorf("empty the log: %w", wrap(err))
+	}
+	return nil
+}
+
+// view runs fn on one consistent snapshot.
+func view(ctx context.Context, db *sql.DB, fn func(*sqlstore.Tx) error) error {
 	tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return wrap(err)
 	}
-	err = fn(tx)
+	err = fn(&sqlstore.Tx{Tx: tx, Dialect: &dialect})
 	if rerr := tx.Rollback(); err == nil && rerr != nil && !errors.Is(rerr, sql.ErrTxDone) {
 		err = rerr
 	}
@@ -280,9 +306,7 @@ func viewIn(ctx context.Context, db *sql.DB, fn func(*sql.Tx) error) error {
 // Close implements [store.Health].
 func (s *Store) Close() error {
 	var errs []error
-	if s.gc != nil {
-		s.gc.close()
-	}
+	s.Stop()
 	if s.write != nil {
 		errs = append(errs, s.log.close(), s.write.close())
 	}
@@ -330,28 +354,4 @@ func wrap(err error) error {
 func isSyncFailure(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && (e.Code() == sqlite3.SQLITE_IOERR_FSYNC || e.Code() == sqlite3.SQLITE_IOERR_DIR_FSYNC)
-}
-
-// failed adds the operation to err, unless err concerns the caller's request and describes itself.
-func failed(what string, err error) error {
-	if _, status := ragctx.CodeOf(err); status < 500 {
-		return err
-	}
-	return fmt.Errorf("%s: %w", what, err)
-}
-
-// micros returns the stored form of t.
-func micros(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UnixMicro()
-}
-
-// moment decodes a stored time.
-func moment(v sql.NullInt64) time.Time {
-	if !v.Valid {
-		return time.Time{}
-	}
-	return time.UnixMicro(v.Int64).UTC()
 }

@@ -3,20 +3,61 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math"
 
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // verifyBuckets is the number of totals compared in one read.
 const verifyBuckets = 8
 
+// Inspect implements [sqlstore.Database].
+func (s *Store) Inspect(ctx context.Context, o store.VerifyOptions, r *store.VerifyReport) error {
+	return errors.Join(s.verifyFile(ctx, o, r), s.verifyRows(ctx, o, r))
+}
+
+// verifyFile runs SQLite's own checks.
+func (s *Store) verifyFile(ctx context.Context, o store.VerifyOptions, r *store.VerifyReport) error {
+	return s.View(ctx, func(tx *sqlstore.Tx) error {
+		rows, err := tx.QueryContext(ctx, fmt.Sprintf(`PRAGMA integrity_check(%d)`, o.MaxFindings)) //nolint:rowserrcheck // Scan checks it
+		if err != nil {
+			return err
+		}
+		err = sqlstore.Scan(rows, func() error {
+			var detail string
+			err := rows.Scan(&detail)
+			if err == nil && detail != "ok" {
+				sqlstore.AddFinding(o, r, store.Finding{Severity: store.Damage, Check: "file", Detail: detail})
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		const references = `SELECT "table", coalesce(rowid, 0), parent FROM pragma_foreign_key_check`
+		rows, err = tx.QueryContext(ctx, references) //nolint:rowserrcheck // Scan checks it
+		if err != nil {
+			return err
+		}
+		return sqlstore.Scan(rows, func() error {
+			var table, parent string
+			var row int64
+			err := rows.Scan(&table, &row, &parent)
+			sqlstore.AddFinding(o, r, store.Finding{Severity: store.Damage, Check: "references", Detail: fmt.Sprintf("row "+
+				"%d of %s refers to nothing in %s", row, table, parent)})
+			return err
+		})
+	})
+}
+
 // verifyRows compares the checksums of all rows with the totals.
 func (s *Store) verifyRows(ctx context.Context, o store.VerifyOptions, r *store.VerifyReport) error {
 	var tables []summedTable
-	err := s.view(ctx, func(tx *sql.Tx) (err error) {
-		tables, err = summedTables(ctx, tx)
+	err := s.View(ctx, func(tx *sqlstore.Tx) (err error) {
+		tables, err = summedTables(ctx, tx.Tx)
 		return err
 	})
 	if err != nil {
@@ -27,7 +68,7 @@ func (s *Store) verifyRows(ctx context.Context, o store.VerifyOptions, r *store.
 			if ctx.Err() != nil {
 				return err
 			}
-			addFinding(o, r, store.Finding{Severity: store.Damage, Check: "rows", Detail: fmt.Sprintf("table %s "+
+			sqlstore.AddFinding(o, r, store.Finding{Severity: store.Damage, Check: "rows", Detail: fmt.Sprintf("table %s "+
 				"cannot be read: %v", t.name, err)})
 		}
 	}
@@ -59,7 +100,7 @@ func (s *Store) verifyTable(ctx context.Context, t summedTable, o store.VerifyOp
 // nextBucket returns the first bucket from at on with rows or a total.
 func (s *Store) nextBucket(ctx context.Context, t summedTable, at int64) (int64, bool, error) {
 	var next sql.NullInt64
-	err := s.view(ctx, func(tx *sql.Tx) error {
+	err := s.View(ctx, func(tx *sqlstore.Tx) error {
 		return tx.QueryRowContext(ctx, fmt.Sprintf(`SELECT min(b) FROM (SELECT min(bucket) b FROM sums WHERE tab = ?1 AND bucket >= ?2
 			UNION ALL SELECT min("%s") >> ?4 FROM "%s" WHERE "%[1]s" >= ?3)`, t.first, t.name), t.name, at,
 			at<<bucketBits, bucketBits).Scan(&next)
@@ -71,20 +112,21 @@ func (s *Store) nextBucket(ctx context.Context, t summedTable, at int64) (int64,
 func (s *Store) verifyRange(ctx context.Context, t summedTable, first, last int64, o store.VerifyOptions, r *store.VerifyReport) error {
 	// The sum over the rows minus the stored total.
 	off := make(map[bucketKey]int64)
-	err := s.view(ctx, func(tx *sql.Tx) error {
+	err := s.View(ctx, func(tx *sqlstore.Tx) error {
 		query, args := t.query, []any(nil)
 		if t.first != "" {
 			query += fmt.Sprintf(` WHERE "%s" BETWEEN ? AND ?`, t.first)
 			args = []any{first << bucketBits, last<<bucketBits | (1<<bucketBits - 1)}
 		}
-		if err := new(rowSums).total(ctx, tx, t.name, query, off, args...); err != nil {
+		if err := new(rowSums).total(ctx, tx.Tx, t.name, query, off, args...); err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT bucket, sum FROM sums WHERE tab = ? AND bucket BETWEEN ? AND ?`, t.name, first, last)
+		const totals = `SELECT bucket, sum FROM sums WHERE tab = ? AND bucket BETWEEN ? AND ?`
+		rows, err := tx.QueryContext(ctx, totals, t.name, first, last) //nolint:rowserrcheck // Scan checks it
 		if err != nil {
 			return err
 		}
-		return scan(rows, func() error {
+		return sqlstore.Scan(rows, func() error {
 			var no, sum int64
 			err := rows.Scan(&no, &sum)
 			off[bucketKey{t.name, no}] -= sum
@@ -103,7 +145,10 @@ func (s *Store) verifyRange(ctx context.Context, t summedTable, first, last int6
 			what = fmt.Sprintf("rows of table %s with %s from %d to %d", t.name, t.first, k.no<<bucketBits,
 				k.no<<bucketBits|(1<<bucketBits-1))
 		}
-		addFinding(o, r, store.Finding{Severity: store.Damage, Check: "rows", Detail: what + ": they have changed since ragctx wrote them"})
+		sqlstore.AddFinding(o, r, store.Finding{
+			Severity: store.Damage, Check: "rows",
+			Detail: what + ": they have changed since ragctx wrote them",
+		})
 	}
 	return nil
 }

@@ -10,39 +10,23 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
-
-// priority orders waiting writes.
-type priority int
-
-// The priorities: a turn, with a waiting caller, goes before ingestion.
-const (
-	high priority = iota
-	low
-	priorities
-)
-
-// frees marks writes that free space, which are allowed on a full disk.
-const frees priority = 1 << 4
-
-// maxBatch bounds the duration of a commit, and so the wait of the next write: about 5 ms of work.
-const maxBatch = 5 * time.Millisecond
 
 // writer is the only goroutine that writes. It commits waiting jobs in one transaction (group
 // commit: one fsync for many writers), each in its own savepoint, so that a failed job does not
 // affect the others.
 type writer struct {
-	db       *sql.DB
-	openings *openings
-	queue    [priorities]chan *job
-	pause    chan func()
+	db    *sql.DB
+	queue [sqlstore.Priorities]chan *job
+	pause chan func()
 	// committed is called after each commit; broken is the failure that stopped all writing.
 	committed func()
 	// checkSpace is called before writes that free no space; full reports a full disk.
 	checkSpace func(context.Context) error
 	diskFull   func()
 	stopped    func(*ragctx.RepairError) // called when writing has stopped
-	commits    commits
+	store      *sqlstore.Store
 	sums       *rowSums
 	state      *stateFile
 	broken     atomic.Pointer[error]
@@ -52,17 +36,17 @@ type writer struct {
 }
 
 type job struct {
+	sqlstore.Write
+
 	ctx  context.Context //nolint:containedctx // the job travels to the writer together with its caller's context
-	run  func(context.Context, *sql.Tx) error
-	in   int64  // the namespace whose answers may change; or allNamespaces, noNamespaces
-	then func() // called once the write is durable, in the order of the writes
+	run  func(context.Context, *sqlstore.Tx) error
 	err  error
 	done chan struct{}
 }
 
-func startWriter(db *sql.DB, o *openings, sums *rowSums, state *stateFile, committed func()) *writer {
+func startWriter(db *sql.DB, st *sqlstore.Store, sums *rowSums, state *stateFile, committed func()) *writer {
 	w := &writer{
-		db: db, openings: o, sums: sums, state: state, committed: committed, pause: make(chan func()),
+		db: db, store: st, sums: sums, state: state, committed: committed, pause: make(chan func()),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 	for p := range w.queue {
@@ -72,24 +56,10 @@ func startWriter(db *sql.DB, o *openings, sums *rowSums, state *stateFile, commi
 	return w
 }
 
-// do runs fn in a transaction and returns once it is durable. The function fn runs at most once; if
-// ctx ends first, it does not run.
-func (w *writer) do(ctx context.Context, p priority, fn func(context.Context, *sql.Tx) error) error {
-	return w.submit(p, &job{ctx: ctx, run: fn, done: make(chan struct{})})
-}
-
-// doIn is do for a write that changes answers in one namespace only, or in none ([noNamespaces]).
-func (w *writer) doIn(ctx context.Context, ns int64, p priority, fn func(context.Context, *sql.Tx) error) error {
-	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, done: make(chan struct{})})
-}
-
-// doThen is doIn with a function called in the writer's goroutine before the return, if fn and the
-// commit succeed. It must not block: later jobs wait for it.
-func (w *writer) doThen(ctx context.Context, ns int64, p priority, fn func(context.Context, *sql.Tx) error, then func()) error {
-	return w.submit(p, &job{ctx: ctx, run: fn, in: ns, then: then, done: make(chan struct{})})
-}
-
-func (w *writer) submit(p priority, j *job) error {
+// do runs a write and returns once it is durable. The job's function runs at most once; if its
+// context ends first, it does not run.
+func (w *writer) do(j *job) error {
+	p := j.Priority
 	select {
 	case <-w.stop:
 		return fmt.Errorf("store: %w", ragctx.ErrClosed)
@@ -98,13 +68,13 @@ func (w *writer) submit(p priority, j *job) error {
 	if err := w.broken.Load(); err != nil {
 		return *err
 	}
-	if p&frees == 0 {
+	if p&sqlstore.Frees == 0 {
 		if err := w.checkSpace(j.ctx); err != nil {
 			return err
 		}
 	}
 	select {
-	case w.queue[p&^frees] <- j:
+	case w.queue[p&^sqlstore.Frees] <- j:
 	case <-j.ctx.Done():
 		return j.ctx.Err()
 	case <-w.stop:
@@ -125,7 +95,7 @@ func (w *writer) submit(p priority, j *job) error {
 
 // urgent reports whether a job of high priority is waiting. A long job of low priority checks it
 // and stops early.
-func (w *writer) urgent() bool { return len(w.queue[high]) > 0 }
+func (w *writer) urgent() bool { return len(w.queue[sqlstore.High]) > 0 }
 
 // pauseWrites runs fn between two transactions, and reports whether it ran: not after close.
 func (w *writer) pauseWrites(fn func()) bool {
@@ -159,24 +129,24 @@ func (w *writer) loop() {
 // closed and idle.
 func (w *writer) wait() *job {
 	for {
-		if j := w.next(priorities); j != nil {
+		if j := w.next(sqlstore.Priorities); j != nil {
 			return j
 		}
 		select {
-		case j := <-w.queue[high]:
+		case j := <-w.queue[sqlstore.High]:
 			return j
-		case j := <-w.queue[low]:
+		case j := <-w.queue[sqlstore.Low]:
 			return j
 		case fn := <-w.pause:
 			fn()
 		case <-w.stop:
-			return w.next(priorities)
+			return w.next(sqlstore.Priorities)
 		}
 	}
 }
 
 // next returns the most urgent waiting job of the first n priorities, or nil.
-func (w *writer) next(n priority) *job {
+func (w *writer) next(n sqlstore.Priority) *job {
 	for p := range n {
 		select {
 		case j := <-w.queue[p]:
@@ -191,12 +161,12 @@ func (w *writer) next(n priority) *job {
 // one.
 func (w *writer) more(spent time.Duration) *job {
 	switch {
-	case spent > maxBatch:
+	case spent > sqlstore.MaxBatch:
 		return nil
-	case spent > maxBatch/2:
-		return w.next(high + 1)
+	case spent > sqlstore.MaxBatch/2:
+		return w.next(sqlstore.High + 1)
 	}
-	return w.next(priorities)
+	return w.next(sqlstore.Priorities)
 }
 
 // commit runs first and the other waiting jobs in one transaction. It rejects jobs queued before an
@@ -215,22 +185,27 @@ func (w *writer) commit(first *job) {
 	}
 	w.sums.undo(0)
 	var jobs []*job
+	changed := false // the sequence of changes
 	start := time.Now()
 	for j := first; j != nil && err == nil; j = w.more(time.Since(start)) {
 		var failed error
-		if failed, err = w.attempt(ctx, tx, j); failed != nil {
+		t := sqlstore.Tx{Tx: tx, Dialect: &dialect}
+		if failed, err = w.attempt(ctx, &t, j); failed != nil {
 			if noSpace(failed) {
 				w.diskFull()
 			}
 			j.finish(failed)
 		} else {
 			jobs = append(jobs, j)
+			changed = changed || t.Changed
 		}
 	}
-	w.openings.publish()
-	changed := false
+	if changed {
+		w.store.Publish()
+	}
+	written := false
 	if err == nil {
-		changed, err = w.sums.flush(ctx, tx)
+		written, err = w.sums.flush(ctx, tx)
 	}
 	if err == nil {
 		err = tx.Commit()
@@ -242,15 +217,15 @@ func (w *writer) commit(first *job) {
 		if noSpace(err) {
 			w.diskFull()
 		}
-	case changed:
+	case written:
 		w.state.advance()
 	}
 	for _, j := range jobs { // before any acknowledgement; also if the state on the disk is unknown
-		w.commits.add(j.in)
+		w.store.Committed(j.Namespace)
 	}
 	for _, j := range jobs {
-		if err == nil && j.then != nil {
-			j.then()
+		if err == nil && j.Then != nil {
+			j.Then()
 		}
 		j.finish(err)
 	}
@@ -279,21 +254,21 @@ func ignoreDone(err error) error {
 
 // attempt runs one job in a savepoint. Lost is set if the transaction cannot continue: after some
 // errors SQLite rolls all of it back, and further statements would run outside of it.
-func (w *writer) attempt(ctx context.Context, tx *sql.Tx, j *job) (err, lost error) {
+func (w *writer) attempt(ctx context.Context, tx *sqlstore.Tx, j *job) (err, lost error) {
 	if err := j.ctx.Err(); err != nil {
 		return err, nil
 	}
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT job"); err != nil {
 		return err, nil
 	}
-	noted, mark := w.openings.recorded, w.sums.mark()
+	mark := w.sums.mark()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("store: write panicked: %v", p)
 		}
 		end := "RELEASE job"
 		if err != nil {
-			end, w.openings.recorded = "ROLLBACK TO job; RELEASE job", noted
+			end = "ROLLBACK TO job; RELEASE job"
 			w.sums.undo(mark)
 		}
 		if _, lost = tx.ExecContext(ctx, end); lost != nil {
