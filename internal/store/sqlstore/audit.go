@@ -115,7 +115,7 @@ func clearTargets(ctx context.Context, tx *Tx, namespace, subject string, ids []
 
 // Audit implements [store.Audit].
 func (s *Store) Audit(ctx context.Context, f store.AuditFilter) ([]store.AuditEntry, error) {
-	c := conditions{sql: `1`}
+	c := conditions{sql: `true`}
 	if f.Before != 0 {
 		c.and(`seq < ?`, f.Before)
 	}

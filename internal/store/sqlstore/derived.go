@@ -103,8 +103,8 @@ func requeueTurns(ctx context.Context, tx *Tx, provider, query string, args ...a
 		if err != nil {
 			break
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO untold (turn, only) VALUES (?1, ?2) ON CONFLICT DO UPDATE
-			SET only = CASE only WHEN ?2 THEN ?2 ELSE '' END, told = '[]', asked = asked + 1`, row, provider)
+		_, err = tx.ExecContext(ctx, `INSERT INTO untold (turn, only) VALUES (?1, ?2) ON CONFLICT (turn) DO UPDATE
+			SET only = CASE untold.only WHEN ?2 THEN ?2 ELSE '' END, told = '[]', asked = untold.asked + 1`, row, provider)
 	}
 	return err
 }

@@ -66,8 +66,12 @@ func insertFactRecord(ctx context.Context, tx *Tx, item int64, r record) error {
 
 // insertProvenance records another passage that states a memory, and reports whether it is new.
 func insertProvenance(ctx context.Context, tx *Tx, item int64, e ragctx.Provenance, words bool) (added bool, err error) {
+	source := 0
+	if words {
+		source = 1
+	}
 	res, err := tx.ExecContext(ctx, `INSERT INTO provenance (item, turn, message, start, stop, source, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, item, e.Turn, e.Message, e.Start, e.End, words, e.At.UnixMicro())
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, item, e.Turn, e.Message, e.Start, e.End, source, e.At.UnixMicro())
 	if err != nil {
 		return false, err
 	}
@@ -150,13 +154,13 @@ func inheritFactRecord(ctx context.Context, tx *Tx, r record, version int, old i
 	for _, q := range []string{
 		`INSERT INTO facts (item, namespace, user, flags, kind, words, subject, attribute, value, about)
 			SELECT i.id, f.namespace, i.user, ?1, f.kind, ?2, f.subject, f.attribute,
-				iif(f.words = ?2, f.value, ''), iif(f.words = ?2, f.about, json_remove(f.about, '$.value'))
+				CASE WHEN f.words = ?2 THEN f.value ELSE '' END, CASE WHEN f.words = ?2 THEN f.about ELSE json_remove(f.about, '$.value') END
 			FROM facts f JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6
 			WHERE f.item = ?7 AND f.kind <> ''
 			ON CONFLICT (item) DO UPDATE SET kind = excluded.kind, words = excluded.words, subject = excluded.subject,
 				attribute = excluded.attribute, value = excluded.value, about = excluded.about`,
 		`INSERT INTO provenance (item, turn, message, start, stop, source, at)
-			SELECT i.id, p.turn, p.message, p.start, p.stop, iif(p.source = 1 AND f.words <> ?2, 2, p.source), p.at
+			SELECT i.id, p.turn, p.message, p.start, p.stop, CASE WHEN p.source = 1 AND f.words <> ?2 THEN 2 ELSE p.source END, p.at
 			FROM provenance p JOIN facts f ON f.item = p.item
 			JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6 WHERE p.item = ?7`,
 	} {
@@ -186,7 +190,7 @@ func (s *Store) Facts(ctx context.Context, ns int64, user, agent string, ids []s
 			CROSS JOIN items i ON i.namespace = ? AND i.kind = ? AND i.key = w.value AND i.superseded IS NULL
 			CROSS JOIN facts f ON f.item = i.id AND f.kind <> ''
 			JOIN namespaces n ON n.id = i.namespace JOIN texts t ON t.item = i.id
-			WHERE i.user = ? AND i.agent = ? AND (i.expires IS NULL OR i.expires > ?) ORDER BY w.key LIMIT ?`,
+			WHERE i.user = ? AND i.agent = ? AND (i.expires IS NULL OR i.expires > ?) ORDER BY w.id LIMIT ?`,
 			jsonArray(ids), ns, store.KindMemories, user, agent, s.now().UnixMicro(), limit)
 		if err != nil {
 			return err

@@ -201,7 +201,7 @@ func deleteHidden(ctx context.Context, tx *Tx, id int64, enough func(int) bool) 
 	}
 	tables := []string{`DELETE FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)`}
 	if !lent {
-		tables = append(tables, `DELETE FROM text_parts WHERE rowid IN (SELECT rowid FROM text_parts WHERE item = ? LIMIT ? / 8)`)
+		tables = append(tables, `DELETE FROM text_parts WHERE (item, start) IN (SELECT item, start FROM text_parts WHERE item = ? LIMIT ? / 8)`)
 	}
 	for done := 0; ; {
 		n := 0
@@ -230,7 +230,7 @@ func deleteHidden(ctx context.Context, tx *Tx, id int64, enough func(int) bool) 
 		}
 	}
 	if lent {
-		_, err = tx.ExecContext(ctx, makeStub+` WHERE id = ? AND seq = 0`, id)
+		_, err = tx.ExecContext(ctx, makeStub+` WHERE id = ? AND seq = 0`, []byte{}, id)
 	} else {
 		_, err = tx.ExecContext(ctx, `DELETE FROM items WHERE id = ? AND seq = 0`, id) // deletes its text as well
 	}

@@ -25,16 +25,16 @@ type historyEntry struct {
 // recordHistory inserts an event of a memory.
 func (s *Store) recordHistory(ctx context.Context, tx *Tx, ns int64, e historyEntry) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO history (namespace, key, at, op, version, before, by, turn, other, reason, user, undid)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0))`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,
-		e.turn, e.other, e.reason, e.user, e.undid)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, ns, e.key, s.now().UnixMicro(), e.op, e.version, e.before, e.by,
+		e.turn, e.other, e.reason, e.user, orNull(e.undid))
 	return err
 }
 
 // wholeHistory selects the events of a memory. Versions without an event come first: those made
 // from turns, and those stored before history existed.
 const wholeHistory = `
-	SELECT 0, i.recorded, iif(i.version = 1, 'created', 'updated'), i.version, i.version - 1,
-		iif(t.key IS NULL, 'caller', 'turn'), coalesce(t.key, ''), '', '', 0, x.text, coalesce(y.text, '')
+	SELECT 0, i.recorded, CASE i.version WHEN 1 THEN 'created' ELSE 'updated' END, i.version, i.version - 1,
+		CASE WHEN t.key IS NULL THEN 'caller' ELSE 'turn' END, coalesce(t.key, ''), '', '', false, x.text, coalesce(y.text, '')
 	FROM items i
 	JOIN texts x ON x.item = i.id
 	LEFT JOIN turns t ON t.namespace = i.namespace AND t.key = i.key

@@ -5,6 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx/internal/store"
@@ -18,8 +20,9 @@ func (s *Store) BeginRequest(ctx context.Context, k store.RequestKey, hash []byt
 	if err == nil && !known {
 		a = store.StoredResponse{Hash: hash, Seed: seed, Created: s.now().UTC().Truncate(time.Microsecond)}
 		err = s.write.doIn(ctx, NoNamespaces, High, func(ctx context.Context, tx *Tx) error {
-			_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO idempotency (namespace, route, key, hash, seed, created)
-				VALUES (?, ?, ?, ?, ?, ?)`, k.Namespace, k.Route, k.Key, hash, seed, a.Created.UnixMicro())
+			_, err := tx.ExecContext(ctx, `INSERT INTO idempotency (namespace, route, key, hash, seed, created)
+				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (namespace, route, key) DO UPDATE SET hash = excluded.hash, seed = excluded.seed,
+					created = excluded.created, status = NULL, header = '{}', body = NULL`, k.Namespace, k.Route, k.Key, hash, seed, a.Created.UnixMicro())
 			return err
 		})
 	}
@@ -103,13 +106,26 @@ const deleteOldResponses = `DELETE FROM idempotency WHERE (namespace, route, key
 // deleteResponses deletes the stored responses of a namespace that may repeat data of a scope: all
 // except those of unaffected routes.
 func deleteResponses(ctx context.Context, tx *Tx, namespace string, sc erasureScope) error {
-	query, args := `DELETE FROM idempotency WHERE namespace = ?`, []any{namespace}
-	for _, root := range unaffectedRoutes(sc) {
-		query += ` AND route NOT GLOB ? AND route NOT GLOB ?`
-		args = append(args, "* "+root, "* "+root+`[/:\]*`)
+	routes, err := Column[string](ctx, tx, `SELECT DISTINCT route FROM idempotency WHERE namespace = ?`, namespace)
+	if err != nil {
+		return err
 	}
-	_, err := tx.ExecContext(ctx, query, args...)
+	routes = slices.DeleteFunc(routes, func(route string) bool { return isUnder(route, unaffectedRoutes(sc)) })
+	if len(routes) == 0 {
+		return nil
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM idempotency WHERE namespace = ? AND route IN (SELECT value FROM json_each(?))`,
+		namespace, jsonArray(routes))
 	return err
+}
+
+// isUnder reports whether a route, a method and a path, is one of the roots or below one.
+func isUnder(route string, roots []string) bool {
+	_, path, _ := strings.Cut(route, " ")
+	return slices.ContainsFunc(roots, func(root string) bool {
+		rest, ok := strings.CutPrefix(path, root)
+		return ok && (rest == "" || strings.ContainsRune(`/:\`, rune(rest[0])))
+	})
 }
 
 // unaffectedRoutes lists the roots of routes whose responses never contain data of a scope. A missing

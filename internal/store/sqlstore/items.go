@@ -97,10 +97,11 @@ func (s *Store) replaceVersion(ctx context.Context, tx *Tx, r record, old *curre
 	if err != nil {
 		return w, err
 	}
-	if err := tx.QueryRowContext(ctx, `SELECT max(0, coalesce(max(version), 0)) + 1 FROM items
+	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM items
 		WHERE namespace = ? AND kind = ? AND key = ?`, r.namespace, r.kind, r.key).Scan(&w.version); err != nil {
 		return w, err
 	}
+	w.version = max(0, w.version) + 1
 	if old != nil {
 		if _, err := tx.ExecContext(ctx, `UPDATE items SET superseded = ? WHERE id = ?`, now.UnixMicro(), old.id); err != nil {
 			return w, err
@@ -156,11 +157,11 @@ func insertRow(ctx context.Context, tx *Tx, r record, version int, recorded int6
 	return tx.Dialect.Insert(ctx, tx, "id", `INSERT INTO items (namespace, kind, key, version, seq, hash, title, source, mime, root,
 		user, agent, session, type, importance, tags, metadata, abstract, outline, chunker, bytes, occurred, recorded, superseded, expires,
 		text_hash, text_of, sketch)
-		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0), ?)`,
+		VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.namespace, r.kind, r.key, version, r.hash, r.title, r.source, r.mime, r.root,
 		r.user, r.agent, r.session, r.mtype, r.importance, tags, meta, r.content.Abstract, outline, r.content.Chunker,
 		len(r.content.Text), micros(r.occurred), recorded, superseded, micros(r.expires),
-		r.textHash, r.textOf, r.sketch)
+		r.textHash, orNull(r.textOf), r.sketch)
 }
 
 const insertUnit = `INSERT INTO units (item, ordinal, heading, text, hash,

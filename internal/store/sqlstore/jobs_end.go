@@ -122,7 +122,7 @@ func (s *Store) PendingDocuments(ctx context.Context, namespace string, keys []s
 // job restores the document.
 func clearJobItems(ctx context.Context, tx *Tx, namespace, key string) error {
 	_, err := tx.ExecContext(ctx, `UPDATE job_items SET key = '', body = NULL, field = '', error = 'the document was erased',
-		state = iif(state IN ('pending', 'failed'), 'skipped', state)
+		state = CASE WHEN state IN ('pending', 'failed') THEN 'skipped' ELSE state END
 		WHERE key = ? AND job IN (SELECT n FROM jobs WHERE namespace = ?)`, key, namespace)
 	return err
 }

@@ -94,7 +94,7 @@ func selectQuery(q ledger.Query) (text string, args []any) {
 		order += ` DESC`
 	}
 	if limit == 0 {
-		limit = -1
+		limit = noLimit
 	}
 	text, args = matchQuery(q)
 	return withLedger + `SELECT ` + messageColumns + ` FROM ledger_messages WHERE seq IN (` + text + order +
@@ -145,7 +145,7 @@ func (l *Ledger) Count(ctx context.Context, q ledger.Query) (n int, err error) {
 	}
 	text, args := matchQuery(q)
 	err = l.store.view(ctx, func(tx *Tx) error {
-		return tx.QueryRowContext(ctx, withLedger+`SELECT count(*) FROM (`+text+`)`, args...).Scan(&n)
+		return tx.QueryRowContext(ctx, withLedger+`SELECT count(*) FROM (`+text+`) AS found`, args...).Scan(&n)
 	})
 	if err != nil {
 		return 0, failed("count messages", err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -13,21 +14,24 @@ import (
 // said is the time of [store.Said] of row i of items.
 const said = `coalesce((SELECT min(p.at) FROM provenance p WHERE p.item = i.id), i.occurred, 0)`
 
+// memoryScore is the score of row i of items. Its arguments are the weights of importance and recency, the
+// time, and the decay as a float.
+const memoryScore = `? * i.importance + ? * exp(-max(0, ? - i.occurred) / CAST(? AS DOUBLE PRECISION))`
+
 // sortKey returns the SQL of the number that memories are sorted by, descending, and its arguments.
 func sortKey(f store.MemoryFilter) (string, []any) {
 	switch f.Order {
 	case store.ByRecency:
-		return `CAST(coalesce(i.occurred, 0) AS REAL)`, nil
+		return `CAST(coalesce(i.occurred, 0) AS DOUBLE PRECISION)`, nil
 	case store.BySaid:
-		return `CAST(` + said + ` AS REAL)`, nil
+		return `CAST(` + said + ` AS DOUBLE PRECISION)`, nil
 	case store.ByImportance:
 		return `i.importance`, nil
 	case store.ByID:
-		return `0.0`, nil
+		return `CAST(0 AS DOUBLE PRECISION)`, nil
 	default:
 		w := f.Weights.WithDefaults()
-		return `? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?)`,
-			[]any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}
+		return memoryScore, []any{w.Importance, w.Recency, f.Now.UnixMicro(), float64(w.Decay.Microseconds())}
 	}
 }
 
@@ -93,7 +97,10 @@ func memoriesWhere(f store.MemoryFilter, ns int64) (string, []any) {
 	case f.Order == store.ByID:
 		c.and(`i.key > ?`, f.After.ID)
 	default:
-		c.and(`(score < ? OR score = ? AND i.key > ?)`, f.After.Score, f.After.Score, f.After.ID)
+		key, args := sortKey(f)
+		c.and(`(`+key+` < ?`, append(slices.Clone(args), f.After.Score)...)
+		c.sql += ` OR ` + key + ` = ? AND i.key > ?)`
+		c.args = append(append(c.args, args...), f.After.Score, f.After.ID)
 	}
 	return c.sql, c.args
 }
@@ -172,10 +179,10 @@ func addKind(c *conditions, f store.MemoryFilter) {
 			WHERE p.turn = i.key AND p.source = 1)`)
 	}
 	if f.Profile {
-		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 1)`)
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 1 <> 0)`)
 	}
 	if f.Pinned {
-		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 2)`)
+		c.and(`i.id IN (SELECT k.item FROM facts k WHERE k.namespace = i.namespace AND k.flags <> 0 AND k.flags & 2 <> 0)`)
 	}
 }
 
@@ -205,7 +212,7 @@ func (c *conditions) filter(f ragctx.Filter) {
 	}
 	if len(f.Sources) > 0 {
 		c.and(`EXISTS (SELECT 1 FROM json_each(?) w WHERE i.source = w.value
-			OR substr(w.value, -1) = '*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`,
+			OR w.value LIKE '%*' AND substr(i.source, 1, length(w.value) - 1) = substr(w.value, 1, length(w.value) - 1))`,
 			jsonArray(f.Sources))
 	}
 	if !f.OccurredAfter.IsZero() {

@@ -72,7 +72,7 @@ func (s *Store) lookUpNamespace(ctx context.Context, name string, create bool) (
 	}
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *Tx) error {
 		return tx.QueryRowContext(ctx, `INSERT INTO namespaces (name, created) VALUES (?, ?)
-			ON CONFLICT (name) DO UPDATE SET name = name RETURNING id`, name, s.now().UnixMicro()).Scan(&id)
+			ON CONFLICT (name) DO UPDATE SET name = excluded.name RETURNING id`, name, s.now().UnixMicro()).Scan(&id)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("create namespace: %w", err)

@@ -2,6 +2,8 @@ package sqlstore
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 
 	"github.com/ragctx/ragctx/internal/store"
 )
@@ -27,12 +29,13 @@ func (s *Store) EraseNamespace(ctx context.Context, name string, around func(not
 	return s.executeErasure(ctx, sc, e)
 }
 
-// erasedName is the SQL of an erased namespace's name, which its jobs get as well.
-const erasedName = `char(0) || ?1`
+// erasedName returns the name of an erased namespace, which its jobs get as well.
+func (d *Dialect) erasedName(ns int64) string { return d.Erased + strconv.FormatInt(ns, 10) }
 
 // hideNamespace hides a namespace, its ledgers and its jobs.
 func hideNamespace(ctx context.Context, tx *Tx, ns int64, name string) error {
-	res, err := tx.ExecContext(ctx, `UPDATE namespaces SET name = `+erasedName+`, erased = 1 WHERE id = ?1 AND name = ?2`, ns, name)
+	res, err := tx.ExecContext(ctx, `UPDATE namespaces SET name = ?, erased = 1 WHERE id = ? AND name = ?`,
+		tx.Dialect.erasedName(ns), ns, name)
 	if err != nil {
 		return err
 	}
@@ -48,7 +51,7 @@ func hideNamespace(ctx context.Context, tx *Tx, ns int64, name string) error {
 	}
 	// A spooling job is invisible, and deleted by default.
 	_, err = tx.ExecContext(ctx,
-		`UPDATE jobs SET namespace = `+erasedName+`, state = 'spooling', request = '{}', result = '' WHERE namespace = ?2`, ns, name)
+		`UPDATE jobs SET namespace = ?, state = 'spooling', request = '{}', result = '' WHERE namespace = ?`, tx.Dialect.erasedName(ns), name)
 	return err
 }
 
@@ -59,7 +62,6 @@ var remainingRows = [...]string{
 	`DELETE FROM quarantine WHERE id IN (SELECT id FROM quarantine WHERE namespace = ?1 LIMIT 1000)`,
 	`DELETE FROM uses WHERE namespace = ?1 AND key IN (SELECT key FROM uses WHERE namespace = ?1 LIMIT 1000)`,
 	`DELETE FROM procedures WHERE id IN (SELECT id FROM procedures WHERE namespace = ?1 LIMIT 100)`,
-	`DELETE FROM settings WHERE key GLOB 'ranking/' || ?1 || '/*'`,
 }
 
 // eraseRemainingRows removes the remaining rows of an erased namespace.
@@ -70,7 +72,7 @@ func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *eras
 	var ledgers, jobs []int64
 	err := s.view(ctx, func(tx *Tx) (err error) {
 		if ledgers, err = Column[int64](ctx, tx, `SELECT id FROM ledgers WHERE namespace = ?`, sc.Namespace); err == nil {
-			jobs, err = Column[int64](ctx, tx, `SELECT n FROM jobs WHERE namespace = `+erasedName, sc.Namespace)
+			jobs, err = Column[int64](ctx, tx, `SELECT n FROM jobs WHERE namespace = ?`, s.dialect.erasedName(sc.Namespace))
 		}
 		return err
 	})
@@ -88,6 +90,12 @@ func (s *Store) eraseRemainingRows(ctx context.Context, sc erasureScope, e *eras
 		for more := true; more && err == nil; {
 			more, err = s.deleteBatch(ctx, q, sc.Namespace)
 		}
+	}
+	if err == nil {
+		err = s.write.do(ctx, Low|Frees, func(ctx context.Context, tx *Tx) error {
+			_, err := tx.ExecContext(ctx, `DELETE FROM settings WHERE key LIKE ?`, fmt.Sprintf("ranking/%d/%%", sc.Namespace))
+			return err
+		})
 	}
 	s.procedures.Add(1)
 	return failedIf("erase the rest of a namespace", err)

@@ -53,6 +53,10 @@ func (n Notes) AddNote(ctx context.Context, of stage.Scope, one stage.Note) erro
 		if err != nil {
 			return err
 		}
+		if !place.Valid {
+			_, err = c.tx.ExecContext(ctx, `INSERT INTO session_notes (session, note) VALUES (?, ?)`, c.id, string(text))
+			return err
+		}
 		_, err = c.tx.ExecContext(ctx, `INSERT INTO session_notes (n, session, note) VALUES (?, ?, ?)`, place, c.id, string(text))
 		return err
 	}

@@ -67,18 +67,22 @@ func (p *procedure) addDraft(ctx context.Context, l store.ExtractedProcedure) er
 	_, err := p.tx.ExecContext(ctx, `DELETE FROM procedures WHERE id IN (
 		SELECT p.id FROM procedures p JOIN procedure_bodies b ON b.procedure = p.id AND b.version = 0 AND b.by <> ?
 		WHERE p.namespace = ? AND p.user = ? AND p.agent = ? AND p.versions = 0 AND p.id <> ?
-		ORDER BY (SELECT count(*) FROM procedure_sources s WHERE s.body = b.id) DESC, p.updated DESC LIMIT -1 OFFSET ?)`,
-		ragctx.ByCaller, l.Key.Namespace, l.Key.UserID, l.Key.AgentID, p.id, maxUnreviewed-1)
+		ORDER BY (SELECT count(*) FROM procedure_sources s WHERE s.body = b.id) DESC, p.updated DESC LIMIT ? OFFSET ?)`,
+		ragctx.ByCaller, l.Key.Namespace, l.Key.UserID, l.Key.AgentID, p.id, noLimit, maxUnreviewed-1)
 	return err
 }
 
 // addSource adds the turn as a source of the draft, otherwise of the canonical version, otherwise of
 // the newest.
 func (p *procedure) addSource(ctx context.Context, l store.ExtractedProcedure) error {
+	words := 1
+	if l.Existing {
+		words = 0
+	}
 	_, err := p.tx.ExecContext(ctx, `INSERT INTO procedure_sources (body, turn, words, confidence, at)
 		SELECT b.id, ?, ?, ?, ? FROM procedure_bodies b WHERE b.procedure = ?
-		ORDER BY b.version = 0 DESC, b.version IS ? DESC, b.version DESC LIMIT 1 ON CONFLICT DO NOTHING`,
-		l.Run.Turn, !l.Existing, l.Run.Confidence, l.Run.At.UnixMicro(), p.id, p.canonical)
+		ORDER BY b.version = 0 DESC, b.version IS NOT DISTINCT FROM ? DESC, b.version DESC LIMIT 1 ON CONFLICT DO NOTHING`,
+		l.Run.Turn, words, l.Run.Confidence, l.Run.At.UnixMicro(), p.id, p.canonical)
 	return err
 }
 
@@ -88,7 +92,7 @@ func (s *Store) LatestProcedures(ctx context.Context, ns int64, o ragctx.Procedu
 	err := s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT p.name, b.trigger, b.body FROM procedures p
 			JOIN procedure_bodies b ON b.id = (SELECT o.id FROM procedure_bodies o WHERE o.procedure = p.id
-				ORDER BY o.version = 0 DESC, o.version IS p.canonical DESC, o.version DESC LIMIT 1)
+				ORDER BY o.version = 0 DESC, o.version IS NOT DISTINCT FROM p.canonical DESC, o.version DESC LIMIT 1)
 			WHERE p.namespace = ? AND p.user = ? AND p.agent = ? ORDER BY p.id DESC LIMIT ?`, ns, o.UserID, o.AgentID, limit)
 		if err != nil {
 			return err

@@ -156,7 +156,7 @@ func (s *Store) ListProcedures(ctx context.Context, ns int64, f store.ProcedureF
 	}
 	limit := f.Limit
 	if limit == 0 {
-		limit = -1
+		limit = noLimit
 	}
 	out := []ragctx.ProcedureEntry{}
 	err := s.view(ctx, func(tx *Tx) error {

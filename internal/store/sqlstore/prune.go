@@ -17,8 +17,8 @@ func (s *Store) prune(ctx context.Context, tx *Tx, ns int64, key string) (seq ui
 		return 0, nil
 	}
 	ids, err := Column[int64](ctx, tx, `SELECT id FROM (SELECT id, version FROM items WHERE namespace = ? AND kind = ? AND key = ?
-		AND version > 0 ORDER BY version DESC LIMIT -1 OFFSET ?) ORDER BY version LIMIT ?`, ns, store.KindDocuments,
-		key, s.keep, pruneAtOnce)
+		AND version > 0 ORDER BY version DESC LIMIT ? OFFSET ?) AS excess ORDER BY version LIMIT ?`, ns, store.KindDocuments,
+		key, noLimit, s.keep, pruneAtOnce)
 	for _, id := range ids {
 		if err == nil {
 			seq, err = s.hideVersion(ctx, tx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, key, id)

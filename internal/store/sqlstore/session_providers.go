@@ -14,7 +14,7 @@ func (s *Store) AddSessionProvider(ctx context.Context, k store.SessionKey, name
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *Tx) error {
 		var have int
 		var has bool
-		if err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(name = ?), 0) FROM session_providers
+		if err := tx.QueryRowContext(ctx, `SELECT count(*), coalesce(max(CASE name WHEN ? THEN 1 ELSE 0 END), 0) FROM session_providers
 			WHERE namespace = ? AND session = ? AND user = ? AND removed = 0`, name, k.Namespace, k.Session,
 			k.User).Scan(&have, &has); err != nil {
 			return err
@@ -26,7 +26,7 @@ func (s *Store) AddSessionProvider(ctx context.Context, k store.SessionKey, name
 			return ragctx.Invalid("name", "exceeds the limit of %d providers for a session; remove one", have)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO session_providers (namespace, session, user, name, added) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET added = excluded.added, removed = 0`, k.Namespace, k.Session, k.User, name, s.now().UnixMicro())
+			ON CONFLICT (namespace, session, user, name) DO UPDATE SET added = excluded.added, removed = 0`, k.Namespace, k.Session, k.User, name, s.now().UnixMicro())
 		return err
 	})
 	return added, failedIf("add provider to session", err)

@@ -96,10 +96,11 @@ func dropSession(ctx context.Context, tx *Tx, id int64, enough func(int) bool) (
 		}
 	}
 	// Its forks become forks of its origin and remember the deleted session.
-	_, err = tx.ExecContext(ctx, `INSERT OR IGNORE INTO session_ancestors (session, namespace, user, name)
+	_, err = tx.ExecContext(ctx, `INSERT INTO session_ancestors (session, namespace, user, name)
 		SELECT f.id, f.namespace, s.user, s.name FROM sessions f JOIN sessions s ON s.id = f.origin WHERE f.origin = ?1
 		UNION SELECT f.id, a.namespace, a.user, a.name FROM sessions f
-		JOIN session_ancestors a ON a.session = f.origin WHERE f.origin = ?1`, id)
+		JOIN session_ancestors a ON a.session = f.origin WHERE f.origin = ?1
+		ON CONFLICT DO NOTHING`, id)
 	if err != nil {
 		return true, err
 	}

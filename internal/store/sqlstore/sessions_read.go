@@ -64,7 +64,7 @@ func (c *conversation) selected(ctx context.Context, q session.Query) (out []mes
 	case session.NewestMessages:
 		limit := q.Limit
 		if limit <= 0 {
-			limit = -1 // no limit in SQLite
+			limit = noLimit
 		}
 		out, err = c.rows(ctx, newestOfSection, c.id, q.Section, limit)
 		slices.Reverse(out)

@@ -43,8 +43,8 @@ func (s *Store) SetSetting(ctx context.Context, key, value string) error {
 func (s *Store) ChangeEmbedder(ctx context.Context, id string, from uint64) error {
 	err := s.write.do(ctx, High, func(ctx context.Context, tx *Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO settings (key, value) VALUES (?, ?), (?, ?)
-			ON CONFLICT (key) DO UPDATE SET value = CASE key WHEN ? THEN excluded.value
-				ELSE min(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER)) END`,
+			ON CONFLICT (key) DO UPDATE SET value = CASE WHEN excluded.key = ?
+				OR CAST(excluded.value AS BIGINT) < CAST(settings.value AS BIGINT) THEN excluded.value ELSE settings.value END`,
 			store.SettingEmbedder, id, store.SettingUnembedded, strconv.FormatUint(from, 10), store.SettingEmbedder)
 		return err
 	})

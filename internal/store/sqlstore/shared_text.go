@@ -38,7 +38,7 @@ func sharesText(ctx context.Context, tx *Tx, id int64) (yes bool, err error) {
 }
 
 // makeStub is the statement that turns a hidden row into a stub.
-const makeStub = `UPDATE items SET key = '', version = -id, hash = x'', title = '', source = '', mime = '', root = '', stat = '',
+const makeStub = `UPDATE items SET key = '', version = -id, hash = ?, title = '', source = '', mime = '', root = '', stat = '',
 	tags = '[]', metadata = '{}', abstract = '', outline = '[]', sketch = NULL, text_hash = NULL, occurred = NULL, expires = NULL`
 
 // isStub is the condition that row i of items is a stub in use.

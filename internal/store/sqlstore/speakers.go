@@ -11,8 +11,12 @@ func insertSpeaker(ctx context.Context, tx *Tx, id int64, v index.Speaker) error
 	if v == (index.Speaker{}) {
 		return nil
 	}
+	timed := 0
+	if v.Timed {
+		timed = 1
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO voices (unit, role, name, timed) VALUES (?, ?, ?, ?)`,
-		id, string(v.Role), v.Name, v.Timed)
+		id, string(v.Role), v.Name, timed)
 	return err
 }
 

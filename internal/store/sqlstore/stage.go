@@ -158,9 +158,9 @@ func (d *staged) writePart(ctx context.Context, tx *Tx) error {
 
 // hiddenVersion returns an unused version number for a hidden row of the item.
 func hiddenVersion(ctx context.Context, tx *Tx, ns int64, k store.Kind, key string) (v int, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT min(0, coalesce(min(version), 0)) - 1 FROM items
+	err = tx.QueryRowContext(ctx, `SELECT coalesce(min(version), 0) FROM items
 		WHERE namespace = ? AND kind = ? AND key = ?`, ns, k, key).Scan(&v)
-	return v, err
+	return min(0, v) - 1, err
 }
 
 // Slice runs fn, which does a part of a long write and stops when enough, given the number of

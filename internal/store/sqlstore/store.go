@@ -71,6 +71,19 @@ type Tx struct {
 	Dialect *Dialect
 	// Changed means that the transaction appends to the sequence of changes.
 	Changed bool
+
+	written int64 // rows that statements have written
+}
+
+// ExecContext runs a statement without rows and counts the rows that it writes.
+func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	res, err := t.Tx.ExecContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	n, err := res.RowsAffected()
+	t.written += n
+	return res, err
 }
 
 // Dialect has what differs between databases.
@@ -183,6 +196,17 @@ func micros(t time.Time) any {
 	}
 	return t.UnixMicro()
 }
+
+// orNull returns the stored form of the id of a row; 0 is none.
+func orNull(id int64) any {
+	if id == 0 {
+		return nil
+	}
+	return id
+}
+
+// noLimit is the LIMIT of statements without one.
+const noLimit = 1 << 62
 
 // moment decodes a stored time.
 func moment(v sql.NullInt64) time.Time {

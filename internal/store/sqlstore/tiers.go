@@ -15,11 +15,11 @@ func (s *Store) trimWorking(ctx context.Context, tx *Tx, ns int64, m ragctx.Memo
 	now := s.now().UnixMicro()
 	all, err := selectPrunable(ctx, tx, `SELECT i.id, i.key, i.version, 'there are too many working memories' FROM items i
 		WHERE i.namespace = ? AND i.kind = ? AND i.user = ? AND i.agent = ? AND i.session = ? AND i.type = 'working'
-		AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.item = i.id AND f.flags & 2)
+		AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.item = i.id AND f.flags & 2 <> 0)
 		AND i.superseded IS NULL AND (i.expires IS NULL OR i.expires > ?)
-		ORDER BY ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) DESC, i.id DESC LIMIT -1 OFFSET ?`,
+		ORDER BY `+memoryScore+` DESC, i.id DESC LIMIT ? OFFSET ?`,
 		ns, store.KindMemories, m.UserID, m.AgentID, m.SessionID, now, w.Importance, w.Recency, now, float64(w.Decay.Microseconds()),
-		cmp.Or(tier.Working, ragctx.DefaultWorkingMemories))
+		noLimit, cmp.Or(tier.Working, ragctx.DefaultWorkingMemories))
 	if err != nil {
 		return 0, err
 	}
@@ -152,8 +152,8 @@ func pruning(p ragctx.PrunePolicy, ns int64, f store.MemoryFilter, limit int) (s
 		most = p.MaxItems
 	}
 	return `WITH scored AS (
-			SELECT i.id, i.key, i.version, i.occurred, i.importance, ? * i.importance + ? * exp(-max(0, ? - i.occurred) / ?) AS score
-			FROM items i WHERE ` + where + ` AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.item = i.id AND f.flags & 2)),
+			SELECT i.id, i.key, i.version, i.occurred, i.importance, ` + memoryScore + ` AS score
+			FROM items i WHERE ` + where + ` AND NOT EXISTS (SELECT 1 FROM facts f WHERE f.item = i.id AND f.flags & 2 <> 0)),
 		judged AS (SELECT *, occurred < ? AND importance < ? AS old FROM scored),
 		placed AS (SELECT *, row_number() OVER (ORDER BY old, score DESC, key) AS place FROM judged)
 		SELECT id, key, version, CASE WHEN old THEN 'old and of little importance' ELSE 'there are too many memories' END

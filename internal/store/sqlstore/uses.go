@@ -11,7 +11,8 @@ func (s *Store) RecordUses(ctx context.Context, uses []store.Use) error {
 	err := s.write.doIn(ctx, NoNamespaces, Low, func(ctx context.Context, tx *Tx) error {
 		put, err := tx.PrepareContext(ctx, `INSERT INTO uses (namespace, key, count, last)
 			SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM items WHERE namespace = ?1 AND kind = ?5 AND key = ?2 AND superseded IS NULL)
-			ON CONFLICT DO UPDATE SET count = count + excluded.count, last = max(last, excluded.last)`)
+			ON CONFLICT (namespace, key) DO UPDATE SET count = uses.count + excluded.count,
+				last = CASE WHEN uses.last > excluded.last THEN uses.last ELSE excluded.last END`)
 		if err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (s *Store) Embedder(ctx context.Context, identity embed.Identity) (int64, e
 	}
 	err = s.write.do(ctx, High, func(ctx context.Context, tx *Tx) error {
 		return tx.QueryRowContext(ctx, `INSERT INTO embedders (identity) VALUES (?)
-			ON CONFLICT (identity) DO UPDATE SET identity = identity RETURNING id`, string(b)).Scan(&id)
+			ON CONFLICT (identity) DO UPDATE SET identity = excluded.identity RETURNING id`, string(b)).Scan(&id)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("register embedder: %w", err)
