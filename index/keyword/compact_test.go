@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,6 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
-	zap "github.com/blevesearch/zapx/v16"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ragctx/ragctx/index"
@@ -50,11 +50,7 @@ func hasTerm(t *testing.T, v *view, term string) (found bool, files []string) {
 	t.Helper()
 	for _, p := range v.stored() {
 		files = append(files, fileOf(p))
-		dict, err := p.segment.(*storedSegment).seg.Dictionary(termField)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ok, err := dict.Contains([]byte(term))
+		_, ok, err := p.segment.(*storedSegment).file.find([]byte(term))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,13 +112,13 @@ func TestCompactErases(t *testing.T) {
 }
 
 // held is scorch's segment plugin. A test can block its merges in one directory.
-type held struct{ throttledPlugin }
+type held struct{ segmentPlugin }
 
 // heldMerges maps a directory to the func that is called with each merge there.
 var heldMerges sync.Map
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
-	scorch.RegisterSegmentPlugin(held{throttledPlugin{&zap.ZapPlugin{}}}, true)
+	scorch.RegisterSegmentPlugin(held{}, true)
 }
 
 func (h held) Merge(
@@ -131,7 +127,7 @@ func (h held) Merge(
 	if wait, ok := heldMerges.Load(filepath.Dir(path)); ok {
 		wait.(func([]scorchsegment.Segment))(segments)
 	}
-	return h.throttledPlugin.Merge(segments, drops, path, closed, to)
+	return h.segmentPlugin.Merge(segments, drops, path, closed, to)
 }
 
 // writeUntil writes segments of two chunks, with ids above after, until done. That makes scorch
@@ -394,16 +390,21 @@ func TestCompactAfterAFailure(t *testing.T) {
 	}
 }
 
-// sameChunk reports whether two chunks have the same keys, in any order.
-func sameChunk(a, b storedChunk) bool {
-	texts := func(u storedChunk) (all []string) {
-		for _, k := range u.keys {
-			all = append(all, k.text)
+// sameChunk reports whether two chunks have the same terms with the same frequencies.
+func sameChunk(a, b *pendingChunk) bool {
+	terms := func(u *pendingChunk) map[string]uint32 {
+		all := make(map[string]uint32)
+		for term, i := range u.from.terms {
+			for _, e := range u.from.lists[i] {
+				if e.chunk == u.number {
+					all[term] = e.tf
+				}
+			}
 		}
-		slices.Sort(all)
 		return all
 	}
-	return a.id == b.id && a.item == b.item && a.length == b.length && slices.Equal(texts(a), texts(b))
+	x, y := a.from.cols.row(a.number), b.from.cols.row(b.number)
+	return a.id == b.id && x.item == y.item && x.length == y.length && maps.Equal(terms(a), terms(b))
 }
 
 // Chunks read back from a segment equal the chunks written.
@@ -421,10 +422,10 @@ func TestChunksReadBack(t *testing.T) {
 	}
 	for _, step := range []int{1, 7, 60} {
 		var numbers []uint32
-		var some []storedChunk
+		var some []*pendingChunk
 		for n := 0; n < len(want); n += step {
 			numbers = append(numbers, uint32(n))
-			some = append(some, want[slices.IndexFunc(want, func(u storedChunk) bool { return u.id == stored.cols.row(uint32(n)).id })])
+			some = append(some, want[slices.IndexFunc(want, func(u *pendingChunk) bool { return u.id == stored.cols.row(uint32(n)).id })])
 		}
 		got, err := stored.readChunks(numbers)
 		if err != nil {

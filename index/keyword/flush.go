@@ -23,7 +23,7 @@ const unknownChunks = ^uint64(0)
 
 // batch is one atomic change of the store.
 type batch struct {
-	chunks  []storedChunk
+	chunks  []*pendingChunk
 	deletes []uint64
 	meta    meta
 }

@@ -2,9 +2,9 @@
 // package analysis: words, pairs of words, and grams of four letters.
 //
 // New chunks live in small immutable segments in memory and are searchable at once. When enough are
-// pending, and on Flush, they move into a scorch index (the storage engine of bleve), which stores
-// postings durably, merges segments and drops deleted chunks. Scorch only stores. Scores are
-// computed here from its postings, because bleve's own scores change when segments merge. Scores
+// pending, and on Flush, they move into a scorch index (the storage engine of bleve), which keeps
+// segments durably, decides when they merge and drops deleted chunks. The segment files are those
+// of termfile.go. Scores are computed here, because bleve's own scores change when segments merge. Scores
 // depend only on the live chunks: lengths, the number of chunks and document frequencies are exact
 // at any time. The same chunks thus score the same, bit for bit, however they are stored.
 //
@@ -91,10 +91,8 @@
 // failed. Neither exists before the first flush. While the index is closed, scorch's directory also
 // holds "root.crc", the CRC-32 (IEEE, big-endian) of root.bolt.
 //
-// A scorch document is a chunk. Its id is the chunk's id in 8 bytes, big-endian. Field "t" has the
-// chunk's terms without frequencies: a term that occurs n times is stored n times, from the second
-// on with its number as a last byte. Fields "n" and "p" have one term each, of the same name; the
-// frequencies are dl + 1 and the item's id + 1. Three internal values are written with every batch:
+// A scorch document is a chunk. Its id is the chunk's id in 8 bytes, big-endian. The files of segments
+// end in ".zap", which scorch decides; termfile.go describes them. Three internal values are written with every batch:
 // "version", "origin" (see [Options]), and "cursor", which holds the cursor, the number of live
 // chunks and the sum of their dl, 8 bytes each, big-endian.
 package keyword
@@ -115,7 +113,7 @@ import (
 )
 
 // version identifies the stored format and every rule that the stored data depends on.
-const version = "5/" + analysis.Version
+const version = "6/" + analysis.Version
 
 // MaxFrequency is the maximum frequency of a word in one chunk.
 const MaxFrequency = 16

@@ -143,78 +143,19 @@ func (s *memorySegment) listOf(term string) int {
 	return s.addList(term)
 }
 
-// storedChunk is a chunk in the form in which it is written to the store.
-type storedChunk struct {
-	id, item uint64
-	length   uint32
-	keys     []storedKey
-}
-
-// storedKey is a term as it is stored; see [keysOf].
-type storedKey struct {
-	text string
-	rare bool // found in only one chunk of the segment
-}
-
-// keysOf appends the keys under which the chunks of a posting list are stored: the term, and for
-// each further occurrence the term with its number as a last byte. So the store need not keep
-// frequencies, which are mostly 1.
-func keysOf(term string, list []posting, to []storedKey) []storedKey {
-	var chunks [MaxFrequency + 1]int // by frequency: chunks with at least as many occurrences
-	for _, e := range list {
-		for n := range e.tf {
-			chunks[n+1]++
-		}
-	}
-	for n := 1; n <= MaxFrequency && chunks[n] > 0; n++ {
-		key := term
-		if n > 1 {
-			key += string(rune(n))
-		}
-		to = append(to, storedKey{key, chunks[n] == 1})
-	}
-	return to
-}
-
-// liveChunks converts a memory part to its live chunks.
-func liveChunks(p part) []storedChunk {
+// liveChunks returns the live chunks of a memory part, to be stored.
+func liveChunks(p part) []*pendingChunk {
 	s, ok := p.segment.(*memorySegment)
 	if !ok {
 		return nil
 	}
-	all := make([]storedChunk, s.cols.chunks())
-	s.allocateKeys(all)
-	var keys []storedKey
-	for term, i := range s.terms {
-		keys = keysOf(term, s.lists[i], keys[:0])
-		for _, e := range s.lists[i] {
-			if !p.dead.has(e.chunk) {
-				all[e.chunk].keys = append(all[e.chunk].keys, keys[:e.tf]...)
-			}
-		}
-	}
-	live := all[:0]
-	for chunk := range all {
-		if !p.dead.has(uint32(chunk)) {
-			r := s.cols.row(uint32(chunk))
-			live = append(live, storedChunk{id: r.id, item: r.item, length: r.length, keys: all[chunk].keys})
+	room := make([]pendingChunk, 0, p.live)
+	live := make([]*pendingChunk, 0, p.live)
+	for chunk := range uint32(s.cols.chunks()) { //nolint:gosec // at most 2³²
+		if !p.dead.has(chunk) {
+			room = append(room, pendingChunk{id: s.cols.row(chunk).id, from: s, number: chunk})
+			live = append(live, &room[len(room)-1])
 		}
 	}
 	return live
-}
-
-// allocateKeys gives each chunk room for its keys in one allocation.
-func (s *memorySegment) allocateKeys(chunks []storedChunk) {
-	counts := make([]int, len(chunks))
-	total := 0
-	for _, list := range s.lists {
-		for _, e := range list {
-			counts[e.chunk] += int(e.tf)
-			total += int(e.tf)
-		}
-	}
-	room := make([]storedKey, total)
-	for chunk, n := range counts {
-		chunks[chunk].keys, room = room[:0:n], room[n:]
-	}
 }

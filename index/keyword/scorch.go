@@ -5,13 +5,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/blevesearch/bleve/v2/document"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
@@ -27,12 +25,9 @@ import (
 var errLocked = errors.New("the index is open already, here or in another process")
 
 const (
-	termField   = "t"
-	lengthField = "n"
-	itemField   = "p"
-	versionKey  = "version"
-	originKey   = "origin"
-	cursorKey   = "cursor"
+	versionKey = "version"
+	originKey  = "origin"
+	cursorKey  = "cursor"
 )
 
 // lockTimeout is how long opening waits for another holder of the index.
@@ -140,11 +135,7 @@ func (s *scorchStore) write(b batch) error {
 		sb.Delete(key(id))
 	}
 	for _, u := range b.chunks {
-		doc := document.NewDocument(key(u.id))
-		doc.AddField(newTerms(u.keys))
-		doc.AddField(newNumber(lengthField, uint64(u.length)))
-		doc.AddField(newNumber(itemField, u.item))
-		sb.Update(doc)
+		sb.Update(u)
 	}
 	sb.SetInternal([]byte(versionKey), []byte(b.meta.version))
 	sb.SetInternal([]byte(originKey), []byte(b.meta.origin))
@@ -230,20 +221,23 @@ func (s *scorchStore) read(stored *scorch.IndexSnapshot) (*snapshot, error) {
 	}
 	cache := make(map[uint64]*segmentCache)
 	for _, seg := range stored.Segments() {
+		holder, ok := seg.Segment().(interface{ terms() *termSegment })
+		if !ok {
+			return nil, errForeign
+		}
 		d := s.cache[seg.Id()]
 		if d == nil {
-			cols, err := readColumns(seg.Segment())
+			rows, err := holder.terms().rows()
 			if err != nil {
 				return nil, err
 			}
-			d = &segmentCache{cols: cols, owners: sync.OnceValue(cols.owners), allFreqs: new(docFreqCache)}
+			cols := arrange(rows)
+			d = &segmentCache{cols: &cols, owners: sync.OnceValue(cols.owners)}
 		}
-		p := newPart(&storedSegment{id: seg.Id(), seg: seg.Segment(), segmentCache: d}, deadChunks(seg.Deleted(), d.cols.chunks()))
+		stored := &storedSegment{id: seg.Id(), seg: seg.Segment(), file: holder.terms(), segmentCache: d}
+		p := newPart(stored, deadChunks(seg.Deleted(), d.cols.chunks()))
 		if d.liveFreqs == nil || d.live != p.live { // more chunks are dead: the counts are out of date
 			d.liveFreqs, d.deadSet, d.live = p.freqs, p.deadSet, p.live
-			if p.dead == nil {
-				d.liveFreqs = d.allFreqs
-			}
 		}
 		p.freqs, p.deadSet = d.liveFreqs, d.deadSet
 		cache[seg.Id()] = d
@@ -266,59 +260,13 @@ func deadChunks(deleted *roaring.Bitmap, chunks int) bitset {
 	return dead
 }
 
-// readColumns reads ids, lengths and items. It rejects a segment in which some are missing.
-func readColumns(seg scorchsegment.Segment) (*columns, error) {
-	n := seg.Count()
-	if n > math.MaxUint32 {
-		return nil, fmt.Errorf("segment of %d chunks", n)
-	}
-	rows := make([]row, n)
-	for chunk := range n {
-		id, err := seg.DocID(chunk)
-		if err != nil {
-			return nil, err
-		}
-		if len(id) != 8 {
-			return nil, fmt.Errorf("chunk id of %d bytes", len(id))
-		}
-		rows[chunk].id, rows[chunk].chunk = binary.BigEndian.Uint64(id), uint32(chunk)
-	}
-	if err := numbers(seg, lengthField, func(chunk uint32, v uint64) {
-		rows[chunk].length = uint32(min(v, math.MaxUint32))
-	}); err != nil {
-		return nil, err
-	}
-	if err := numbers(seg, itemField, func(chunk uint32, v uint64) { rows[chunk].item = v }); err != nil {
-		return nil, err
-	}
-	cols := arrange(rows)
-	return &cols, nil
-}
-
-// numbers reads a field that holds one number for each chunk, as the frequency of one term minus
-// one. It returns an error if a chunk has no number.
-func numbers(seg scorchsegment.Segment, field string, set func(chunk uint32, v uint64)) error {
-	dict, err := seg.Dictionary(field)
-	if err != nil {
-		return err
-	}
-	chunks, n := seg.Count(), uint64(0)
-	err = each(dict, field, chunks, func(chunk uint32, freq uint64) {
-		n++
-		set(chunk, freq-1)
-	})
-	if err == nil && n != chunks {
-		err = fmt.Errorf("segment has %d chunks and %d numbers in field %q", chunks, n, field)
-	}
-	return err
-}
-
 // storedSegment is a segment in scorch.
 type storedSegment struct {
 	*segmentCache
 
 	id      uint64 // scorch's segment id
 	seg     scorchsegment.Segment
+	file    *termSegment
 	readers sync.Pool // of *termReader
 }
 
@@ -326,7 +274,6 @@ type storedSegment struct {
 type segmentCache struct {
 	cols      *columns
 	owners    func() owners
-	allFreqs  *docFreqCache // dead chunks included
 	liveFreqs *docFreqCache // valid for the current number of live chunks
 	deadSet   *deadSet      // likewise
 	live      int
@@ -337,9 +284,6 @@ type segmentCache struct {
 
 // termReader holds memory that is reused from one term to the next.
 type termReader struct {
-	dict scorchsegment.TermDictionary
-	list scorchsegment.PostingsList
-	iter scorchsegment.PostingsIterator
 	key  []byte
 	nums []uint32
 }
@@ -347,134 +291,46 @@ type termReader struct {
 func (s *storedSegment) columns() *columns { return s.cols }
 
 func (s *storedSegment) locate(ids []uint64, to []uint32) ([]uint32, error) {
-	var keys []string
 	for _, id := range ids {
 		if s.cols.holds(id) {
-			keys = append(keys, key(id))
+			if n, ok := s.file.byID()[id]; ok {
+				to = append(to, n)
+			}
 		}
 	}
-	if keys == nil {
-		return to, nil
-	}
-	found, err := s.seg.DocNumbers(keys)
-	if err != nil {
-		return to, err
-	}
-	for it := found.Iterator(); it.HasNext(); {
-		to = append(to, it.Next())
-	}
 	return to, nil
+}
+
+// reader returns a reader, which the caller returns to readers.
+func (s *storedSegment) reader() *termReader {
+	if r, ok := s.readers.Get().(*termReader); ok {
+		return r
+	}
+	return new(termReader)
+}
+
+// find returns the list of a term.
+func (s *storedSegment) find(r *termReader, term string) (termList, bool, error) {
+	r.key = appendKey(r.key[:0], term)
+	return s.file.find(r.key)
 }
 
 func (s *storedSegment) postings(q lookup, dead bitset, to []posting) ([]posting, error) {
-	r, err := s.reader()
-	if err != nil {
+	r := s.reader()
+	defer s.readers.Put(r)
+	l, ok, err := s.find(r, q.term)
+	if err != nil || !ok {
 		return to, err
 	}
-	to, err = s.collect(r, q, dead, to)
-	if err == nil || errors.Is(err, errMany) {
-		s.readers.Put(r)
+	if l.count > q.limit {
+		return to, errMany
+	}
+	first := len(to)
+	to, err = l.appendPostings(to, dead, &r.nums)
+	for i := range to[first:] {
+		to[first+i].tf = min(to[first+i].tf, q.maxTf)
 	}
 	return to, err
-}
-
-// reader returns a reader of the terms. The caller returns it to readers.
-func (s *storedSegment) reader() (*termReader, error) {
-	if r, ok := s.readers.Get().(*termReader); ok {
-		return r, nil
-	}
-	dict, err := s.seg.Dictionary(termField)
-	if err != nil {
-		return nil, err
-	}
-	return &termReader{dict: dict}, nil
-}
-
-// keyOf returns the key of a term's nth further occurrence; see [keysOf]. The key is valid until
-// the next call.
-func (r *termReader) keyOf(term string, n uint32) []byte {
-	if r.key = append(r.key[:0], term...); n > 0 {
-		r.key = append(r.key, byte(n+1))
-	}
-	return r.key
-}
-
-// collect reads a term and its further occurrences; see [keysOf].
-func (s *storedSegment) collect(r *termReader, q lookup, dead bitset, to []posting) ([]posting, error) {
-	first := len(to)
-	for n := range q.maxTf {
-		chunks, err := s.chunksUnder(r, r.keyOf(q.term, n), q.limit)
-		if err != nil || len(chunks) == 0 {
-			return to, err
-		}
-		if n == 0 {
-			to = s.appendPostings(chunks, dead, to)
-		} else {
-			increment(chunks, to[first:])
-		}
-	}
-	return to, nil
-}
-
-// appendPostings appends postings of one occurrence.
-func (s *storedSegment) appendPostings(chunks []uint32, dead bitset, to []posting) []posting {
-	if dead == nil {
-		for _, chunk := range chunks {
-			to = append(to, posting{chunk, 1})
-		}
-		return to
-	}
-	for _, chunk := range chunks {
-		if !dead.has(chunk) {
-			to = append(to, posting{chunk, 1})
-		}
-	}
-	return to
-}
-
-// increment adds one occurrence to the postings of the given chunks.
-func increment(chunks []uint32, list []posting) {
-	i := 0
-	for _, chunk := range chunks {
-		for i < len(list) && list[i].chunk < chunk {
-			i++
-		}
-		if i < len(list) && list[i].chunk == chunk {
-			list[i].tf++
-		}
-	}
-}
-
-// chunksUnder returns the chunks stored under a key, by ascending number, or errMany if there are
-// more than limit. The slice is valid until the next use of r.
-func (s *storedSegment) chunksUnder(r *termReader, key []byte, limit int) (chunks []uint32, err error) {
-	if r.list, err = r.dict.PostingsList(key, nil, r.list); err != nil {
-		return nil, err
-	}
-	if r.list.Count() > uint64(limit) { //nolint:gosec // not negative
-		return nil, errMany
-	}
-	return s.listed(r)
-}
-
-// each calls fn for the postings of a term in a segment of the given number of chunks.
-func each(dict scorchsegment.TermDictionary, term string, chunks uint64, fn func(chunk uint32, freq uint64)) error {
-	list, err := dict.PostingsList([]byte(term), nil, nil)
-	if err != nil {
-		return err
-	}
-	iter := list.Iterator(true, false, false, nil)
-	for {
-		p, err := iter.Next()
-		if err != nil || p == nil {
-			return err
-		}
-		chunk := p.Number()
-		if chunk >= chunks {
-			return fmt.Errorf("posting of chunk %d of %d", chunk, chunks)
-		}
-		fn(uint32(chunk), p.Frequency())
-	}
 }
 
 // key is the document id of a chunk in scorch.

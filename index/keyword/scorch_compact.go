@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 )
@@ -207,8 +208,8 @@ func (s *scorchStore) remaining(files []string) ([]string, error) {
 	return left, s.write(batch{meta: snap.meta})
 }
 
-// chunksOfOneItem returns the stored form of the chunks of the item that has the fewest.
-func chunksOfOneItem(p part) ([]storedChunk, error) {
+// chunksOfOneItem returns the chunks of the item that has the fewest.
+func chunksOfOneItem(p part) ([]*pendingChunk, error) {
 	stored, ok := p.segment.(*storedSegment)
 	if !ok {
 		return nil, errors.New("the segment is not stored")
@@ -230,32 +231,32 @@ func chunksOfOneItem(p part) ([]storedChunk, error) {
 }
 
 // readChunks reads chunks back from the store, given by ascending number.
-func (s *storedSegment) readChunks(numbers []uint32) ([]storedChunk, error) {
-	out := make([]storedChunk, len(numbers))
+func (s *storedSegment) readChunks(numbers []uint32) ([]*pendingChunk, error) {
+	m := newMemorySegment(len(numbers))
 	for i, n := range numbers {
 		r := s.cols.row(n)
-		out[i] = storedChunk{id: r.id, item: r.item, length: r.length}
+		m.addChunk(r.id, r.item)
+		m.rows[i].length = r.length
 	}
-	dict, err := s.seg.Dictionary(termField)
-	if err != nil {
-		return nil, err
-	}
-	r := &termReader{dict: dict}
-	terms := dict.AutomatonIterator(nil, nil, nil)
-	for {
-		entry, err := terms.Next()
-		if err != nil || entry == nil {
-			return out, err
+	set := roaring.BitmapOf(numbers...)
+	q := subsetLookup{subset: subset{chunks: numbers, set: set}, lookup: lookup{maxTf: MaxFrequency}}
+	var nums []uint32
+	var list []posting
+	c := s.file.seek(nil)
+	for c.advance() {
+		l, err := s.file.list(c.list)
+		if err == nil {
+			list, err = l.appendAmong(list[:0], &q, &nums)
 		}
-		holders, err := s.chunksUnder(r, []byte(entry.Term), math.MaxInt)
 		if err != nil {
 			return nil, err
 		}
-		key := storedKey{entry.Term, len(holders) == 1}
-		for i, n := range numbers {
-			if _, ok := slices.BinarySearch(holders, n); ok {
-				out[i].keys = append(out[i].keys, key)
-			}
+		if len(list) == 0 {
+			continue
 		}
+		q.renumber(list)
+		m.lists[m.addList(termOf(c.key))] = slices.Clone(list)
 	}
+	m.finish()
+	return liveChunks(newPart(m, nil)), c.err
 }

@@ -1,54 +1,24 @@
 package keyword
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
-	"math"
 	"slices"
-	"strings"
-
-	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 
 	"github.com/ragctx/ragctx/index/keyword/internal/blockmax"
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// The dictionary of a segment lists grams first, which start with byte 1, then openings, then words
-// mixed with their further occurrences and pairs. A pair contains a space, and a further occurrence
-// ends in a byte below the space. So words can be read while skipping everything that starts with a
-// word and a space.
-const (
-	firstOpening = openingMark
-	afterOpening = "\x03"
-	firstWord    = "!"
-	pairSpace    = ' '
-)
-
-// noSpace is an automaton that accepts strings without a space.
-type noSpace struct{}
-
-const (
-	inWord  = iota
-	atSpace // after a space
-)
-
-func (noSpace) Start() int               { return inWord }
-func (noSpace) IsMatch(s int) bool       { return s == inWord }
-func (noSpace) CanMatch(s int) bool      { return s == inWord }
-func (noSpace) WillAlwaysMatch(int) bool { return false }
-func (noSpace) Accept(s int, b byte) int {
-	if b == pairSpace {
-		return atSpace
-	}
-	return s
-}
+// afterOpening follows the keys of openings in a segment file; see [firstWord].
+const afterOpening = pairMark
 
 // wordReader reads the words of a segment in order.
 type wordReader struct {
 	*termReader
 	segment  *storedSegment
-	words    scorchsegment.DictionaryIterator
-	openings scorchsegment.DictionaryIterator
-	opening  string // the next opening word, "" after the last one
+	openings *termCursor
+	opening  []byte // the next opening word, nil after the last one
 
 	list   []posting
 	placed []blockmax.Posting
@@ -64,85 +34,70 @@ var errUnwanted = errors.New("keyword: the segment is no longer visible")
 
 // readWords reads the words of a segment into memory, while wanted returns true.
 func (s *storedSegment) readWords(wanted func() bool, long int) (*blockmax.Segment, error) {
-	dict, err := s.seg.Dictionary(termField)
-	if err != nil {
-		return nil, err
-	}
-	r := &wordReader{termReader: &termReader{dict: dict}, segment: s, sorter: placeSorter{cols: s.cols}}
-	r.words = dict.AutomatonIterator(noSpace{}, []byte(firstWord), nil)
-	r.openings = dict.AutomatonIterator(noSpace{}, []byte(firstOpening), []byte(afterOpening))
-	if err := r.nextOpening(); err != nil {
-		return nil, err
-	}
+	r := &wordReader{termReader: new(termReader), segment: s, sorter: placeSorter{cols: s.cols}}
+	r.openings = s.file.seek([]byte(openingMark))
+	r.nextOpening()
+	words := s.file.seek([]byte(firstWord))
 	b := blockmax.NewBuilder(s.cols.shape(long))
-	key, err := next(r.words)
 	var rests throttle.Throttle
-	for n := 0; err == nil && key != ""; n++ {
+	for n := 0; words.advance(); n++ {
 		if n%checkEvery == 0 && !wanted() {
 			return nil, errUnwanted
 		}
 		rests.Yield()
-		word := key
-		if key, err = r.read(word); err == nil {
-			err = b.Add([]byte(word), r.placed, r.opens)
+		if err := r.read(words); err != nil {
+			return nil, err
+		}
+		if err := b.Add(bytes.Clone(words.key), r.placed, r.opens); err != nil {
+			return nil, err
 		}
 	}
-	if err != nil {
+	if err := cmp.Or(words.err, r.openings.err); err != nil {
 		return nil, err
 	}
 	return b.Segment()
 }
 
-// next returns the next key, or "" after the last one.
-func next(keys scorchsegment.DictionaryIterator) (string, error) {
-	entry, err := keys.Next()
-	if err != nil || entry == nil {
-		return "", err
+func (r *wordReader) nextOpening() {
+	r.opening = nil
+	if r.openings.advance() && string(r.openings.key) < afterOpening {
+		r.opening = r.openings.key[len(openingMark):]
 	}
-	return entry.Term, nil
 }
 
-func (r *wordReader) nextOpening() error {
-	key, err := next(r.openings)
-	r.opening = strings.TrimPrefix(key, openingMark)
-	return err
-}
-
-// read reads a word with its further occurrences and openings, and returns the key after them.
-func (r *wordReader) read(word string) (string, error) {
-	chunks, err := r.segment.chunksUnder(r.termReader, []byte(word), math.MaxInt)
+// read reads the current word of a cursor with its openings.
+func (r *wordReader) read(words *termCursor) error {
+	l, err := r.segment.file.list(words.list)
 	if err != nil {
-		return "", err
-	}
-	r.list = r.segment.appendPostings(chunks, nil, r.list[:0])
-	key, err := next(r.words)
-	for ; err == nil && len(key) == len(word)+1 && key[len(word)] < pairSpace; key, err = next(r.words) {
-		if chunks, err = r.segment.chunksUnder(r.termReader, []byte(key), math.MaxInt); err != nil {
-			return "", err
-		}
-		increment(chunks, r.list)
-	}
-	if err != nil {
-		return "", err
-	}
-	r.placed = r.sorter.sort(r.list, r.placed[:0])
-	return key, r.readOpening(word)
-}
-
-func (r *wordReader) readOpening(word string) (err error) {
-	r.opens = r.opens[:0]
-	for err == nil && r.opening != "" && r.opening < word {
-		err = r.nextOpening()
-	}
-	if err != nil || r.opening != word {
 		return err
 	}
-	chunks, err := r.segment.chunksUnder(r.termReader, []byte(openingMark+word), math.MaxInt)
-	for _, chunk := range chunks {
+	if r.list, err = l.appendPostings(r.list[:0], nil, &r.nums); err != nil {
+		return err
+	}
+	r.placed = r.sorter.sort(r.list, r.placed[:0])
+	return r.readOpening(words.key)
+}
+
+func (r *wordReader) readOpening(word []byte) error {
+	r.opens = r.opens[:0]
+	for r.opening != nil && bytes.Compare(r.opening, word) < 0 {
+		r.nextOpening()
+	}
+	if r.opening == nil || !bytes.Equal(r.opening, word) {
+		return r.openings.err
+	}
+	l, err := r.segment.file.list(r.openings.list)
+	if err != nil {
+		return err
+	}
+	if r.nums, _, err = l.appendChunks(r.nums[:0]); err != nil {
+		return err
+	}
+	for _, chunk := range r.nums {
 		r.opens = append(r.opens, r.segment.cols.place[chunk])
 	}
 	slices.Sort(r.opens)
-	return err
+	return nil
 }
 
 // placeSorter sorts postings by place.

@@ -219,18 +219,6 @@ func (b bitset) has(i uint32) bool {
 
 func (b bitset) set(i uint32) { b[i>>6] |= 1 << (i & 63) }
 
-// intersect keeps the numbers that are in the set. It reuses the slice.
-func (b bitset) intersect(numbers []uint32) []uint32 {
-	n := 0
-	for _, i := range numbers {
-		numbers[n] = i // n never exceeds the read position
-		if b.has(i) {
-			n++
-		}
-	}
-	return numbers[:n]
-}
-
 // all yields the numbers in the set, ascending.
 func (b bitset) all() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
