@@ -55,7 +55,7 @@ go tool -modfile=tools/go.mod golangci-lint run ./...
 # Tests of one thing after the other, for each byte of a file, each operation that may fail,
 # or thousands of random rows: the race detector sees a part of them, and without it, in a
 # tenth of the time, all of them run.
-long=(./index/... ./providers/docs/extract/...)
+long=(./index/... ./embed/minilm/... ./providers/docs/extract/...)
 
 step size
 # text/template calls methods by name, so the linker would keep those of all types (docs/decisions/build.md).

@@ -39,6 +39,14 @@ func randomTexts(count, n int) []string {
 	return texts
 }
 
+// many returns n, or a tenth of it for the race detector, which makes the kernels a hundred times slower.
+func many(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 func TestVectorsAreNearTheReference(t *testing.T) {
 	t.Parallel()
 	for name, more := range map[string]map[string]string{
@@ -56,7 +64,7 @@ func TestVectorsAreNearTheReference(t *testing.T) {
 			write(t, dir, more)
 			e := open(t, dir)
 			ref := newReference(t, dir, name == "cls", false)
-			texts := randomTexts(60, 60)
+			texts := randomTexts(many(60), 60)
 			vectors, err := e.EmbedDocuments(t.Context(), texts)
 			if err != nil {
 				t.Fatal(err)
@@ -79,7 +87,7 @@ func TestVectorsAreEqualEverywhere(t *testing.T) {
 	dir := t.TempDir()
 	tiny(t, dir)
 	e := open(t, dir)
-	texts := randomTexts(40, 50)
+	texts := randomTexts(many(40), 50)
 	want, err := e.EmbedDocuments(t.Context(), texts)
 	if err != nil {
 		t.Fatal(err)
