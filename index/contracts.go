@@ -209,6 +209,8 @@ type WordStats struct {
 type PartStats struct {
 	// Chunks is the number of live chunks; Pending counts those that are not durable yet.
 	Chunks, Pending int
+	// Interim counts the chunks with an interim vector.
+	Interim int
 	// Bytes is the size on disk.
 	Bytes int64
 	// Kind names the implementation, such as "native".

@@ -89,6 +89,17 @@ type Space struct {
 	// Dimensions and Identity are of the embedder.
 	Dimensions int
 	Identity   string
+	// Interim is the space of the chunks that have no vector of this one; nil is none.
+	Interim *Interim
+}
+
+// Interim is a second embedding space, for chunks that have no vector of the first one yet, or never get
+// one. A query's vector is the first space's, followed by the interim one. A cosine c of an interim vector counts
+// as Scale·c + Offset.
+type Interim struct {
+	Dimensions    int // others than the first space's
+	Identity      string
+	Scale, Offset float64
 }
 
 // Scope selects the items that a query may see by their owner.

@@ -33,6 +33,9 @@ type Options struct {
 	// Identity names the embedder, in at most 4,096 bytes. Stored vectors of another identity are
 	// discarded.
 	Identity string
+	// Interim adds the vectors of a second space; nil is none. A vector of the index is one of the
+	// two, and a query's has both, one after the other, or one.
+	Interim *index.Interim
 	// FlushChanges is how many changes are collected in memory before they are written in the
 	// background; 1,000 by default. Apply waits for the writer when four times as many are pending.
 	FlushChanges int
@@ -66,6 +69,9 @@ func New(o Options) (index.VectorIndex, error) {
 		return nil, ragctx.Invalid("dimensions", "%d is outside 1..%d; use the number the embedder states", o.Dimensions, MaxDimensions)
 	}
 	o = o.withDefaults()
+	if o.Interim != nil {
+		return openInterim(o)
+	}
 	switch o.Graph {
 	case kindNative:
 		return openNative(o)
