@@ -47,7 +47,7 @@ var probes = map[string]probe{
 	"reembed": {whole, "/v1/reembed", `{"embedder":"static"}`}, "snapshot": {whole, "/v1/snapshot", ""},
 	"create-key": {whole, "/v1/keys", `{"name":"probe","role":"read"}`}, "list-keys": {whole, "/v1/keys", ""}, "revoke-key": {whole, "/v1/keys/none:revoke", ""},
 	"list-audit":   {namespace, "/v1/audit?namespace={ns}", ""},
-	"get-embedder": {anywhere, "/v1/embedder", ""}, "embeddings": {anywhere, "/v1/embeddings", `{"input":"a"}`},
+	"get-embedder": {anywhere, "/v1/embedder", ""}, "put-embedder": {whole, "/v1/embedder", `{"paused":true}`}, "embeddings": {anywhere, "/v1/embeddings", `{"input":"a"}`},
 	"get-namespace": {namespace, "/v1/namespaces/{ns}", ""}, "create-namespace": {whole, "/v1/namespaces", `{"name":"probe"}`},
 	"put-quotas": {whole, "/v1/namespaces/none/quotas", `{}`}, "erase-namespace": {whole, "/v1/namespaces/none?erase=true", ""},
 	"list-namespaces": {anywhere, "/v1/namespaces", ""}, "mem0-ping": {anywhere, "/mem0/v1/ping", ""},

@@ -29,7 +29,7 @@ var (
 	// outsideNamespaces are operations without a namespace: on the whole server, on an entity with an
 	// id of its own, or computing from the request alone.
 	outsideNamespaces = []string{
-		"healthz", "readyz", "metrics", "status", "doctor", "vector-status", "snapshot", "reembed", "get-embedder", "embeddings",
+		"healthz", "readyz", "metrics", "status", "doctor", "vector-status", "snapshot", "reembed", "get-embedder", "put-embedder", "embeddings",
 		"create-key", "list-keys", "revoke-key", "list-namespaces", "create-namespace", "get-namespace", "erase-namespace",
 		"put-quotas", "get-job", "list-job-items", "watch-job", "cancel-job", "retry-job", "list-providers", "compile", "compact",
 	}

@@ -66,6 +66,8 @@ func (s *Server) metrics(ctx context.Context, _ *struct{}) (*metricsOutput, erro
 	writeAnswers(&e, s.engine.Metrics().Answers())
 	queries, documents := s.engine.Metrics().EmbedderCalls()
 	writeEmbedder(&e, queries, documents)
+	e.gauge("ragctx_embedder_waiting_chunks", "About how many chunks are still to be embedded in the background.",
+		series{nil, float64(s.engine.Indexes().EmbedderInfo().Waiting)})
 	writeEvents(&e, s.engine.Metrics().Events())
 	writeProcess(&e)
 	return &metricsOutput{expositionType, e.buf.Bytes()}, nil

@@ -54,7 +54,7 @@ var operationRoles = map[access.Role][]string{
 	access.Admin: {
 		"create-key", "list-keys", "revoke-key", "list-audit", "status",
 		"create-namespace", "put-quotas", "erase-namespace",
-		"put-ranking", "reembed", "snapshot", "doctor",
+		"put-ranking", "put-embedder", "reembed", "snapshot", "doctor",
 	},
 }
 

@@ -51,6 +51,16 @@ type Recomputed interface {
 	Recomputed() bool
 }
 
+// Gradual is implemented by embedders that take long for a document. Most texts are stored without
+// their vectors and get them in the background. Until then, and if it has none, the vectors of another
+// embedder serve.
+type Gradual interface {
+	Embedder
+	// Interim returns the other embedder, which is [Recomputed]. A cosine c of its vectors is worth
+	// scale·c + offset among the cosines of this one.
+	Interim() (with Embedder, scale, offset float64)
+}
+
 // TokenCounter is implemented by embedders that tokenize texts.
 type TokenCounter interface {
 	// CountTokens returns the number of the embedder's tokens in a text.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ragctx/ragctx/internal/retrieve"
@@ -49,14 +49,25 @@ func (e *core) embedBatch(ctx context.Context, s *retrieve.Space, texts []store.
 	for i := range texts {
 		plain[i] = texts[i].Text
 	}
-	vectors, err := s.EmbedTexts(ctx, plain)
+	embed := s.EmbedTexts
+	if s.Interim != nil {
+		embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+			return e.backfill.embedQuietly(ctx, s, texts)
+		}
+	}
+	vectors, err := embed(ctx, plain)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errEmbedding, err)
 	}
-	announced, err := e.store.PutVectors(ctx, s.ID, texts, vectors, announce)
+	announced, err := e.store.PutVectors(ctx, s.ID, texts[:len(vectors)], vectors, announce)
 	if err != nil {
 		return err
 	}
+	return e.catchUp(ctx, announced)
+}
+
+// catchUp makes changes searchable.
+func (e *core) catchUp(ctx context.Context, announced map[store.Collection]uint64) error {
 	for c, seq := range announced {
 		if err := e.collections.CatchUp(ctx, c, seq); err != nil && !errors.Is(err, ragctx.ErrClosed) {
 			return err
@@ -65,12 +76,16 @@ func (e *core) embedBatch(ctx context.Context, s *retrieve.Space, texts []store.
 	return nil
 }
 
-// backfill is the backfill: it embeds texts that were stored while the embedder failed.
+// backfill is the backfill: it embeds texts that were stored while the embedder failed, and those that a
+// gradual embedder leaves to it.
 type backfill struct {
 	engine *core
-	due    chan struct{}
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
+	paused atomic.Bool
+	// waiting estimates the chunks that have no vector of a gradual embedder yet.
+	waiting atomic.Int64
+	due     chan struct{}
+	stop    context.CancelFunc
+	wg      sync.WaitGroup
 }
 
 // The embedder is called again after backfillMinDelay, with exponential backoff up to backfillMaxDelay.
@@ -79,8 +94,9 @@ const (
 	backfillMaxDelay = 5 * time.Minute
 )
 
-func newBackfill(e *core) *backfill {
+func newBackfill(e *core, paused bool) *backfill {
 	f := &backfill{engine: e, due: make(chan struct{}, 1)}
+	f.paused.Store(paused)
 	var ctx context.Context
 	ctx, f.stop = context.WithCancel(context.Background())
 	f.wg.Go(func() { f.loop(ctx) })
@@ -118,7 +134,7 @@ func (f *backfill) loop(ctx context.Context) {
 			if now := f.engine.spaces.Current.Load(); now != of {
 				plan.failed, of = 0, now // the failures were another embedder's
 			}
-			plan.wake(time.Now())
+			plan.wake(time.Now(), f.delay())
 			continue
 		case <-timer.C:
 		}
@@ -137,10 +153,10 @@ type backfillSchedule struct {
 	failed int // consecutive failures
 }
 
-// wake schedules a run soon after a vector could not be made. It only moves the next run forward,
+// wake schedules a run after a delay, because a vector was not made. It only moves the next run forward,
 // so steady failures do not postpone it. While runs fail, the backoff decides.
-func (r *backfillSchedule) wake(now time.Time) {
-	if soon := now.Add(backfillMinDelay); r.failed == 0 && soon.Before(r.at) {
+func (r *backfillSchedule) wake(now time.Time, delay time.Duration) {
+	if soon := now.Add(delay); r.failed == 0 && soon.Before(r.at) {
 		r.at = soon
 	}
 }
@@ -161,17 +177,16 @@ func (r *backfillSchedule) finished(now time.Time, well bool) time.Duration {
 // run embeds the texts that are recorded as missing vectors.
 func (f *backfill) run(ctx context.Context) error {
 	e := f.engine
-	recorded, err := e.store.Setting(ctx, store.SettingUnembedded)
-	if err != nil || recorded == "" {
-		return err
-	}
-	first, err := strconv.ParseUint(recorded, 10, 64)
+	first, err := e.firstUnembedded(ctx)
 	if err != nil || first == 0 {
-		first = 1
+		return err
 	}
 	space := e.spaces.Current.Load()
 	if space.Recomputed() {
 		return nil // the record stays for an embedder of the same space whose vectors are stored
+	}
+	if space.Interim != nil {
+		return f.runGradually(ctx, space, first)
 	}
 	last, err := e.embedMissing(ctx, space, first-1, true, func(int) {})
 	if err != nil {

@@ -12,7 +12,7 @@ func TestRefillIsNotPutOff(t *testing.T) {
 	r := backfillSchedule{at: now.Add(backfillMaxDelay)}
 	var tries []time.Duration
 	for start := now; now.Sub(start) < time.Hour; now = now.Add(time.Second) {
-		r.wake(now)
+		r.wake(now, backfillMinDelay)
 		if !now.Before(r.at) {
 			tries = append(tries, now.Sub(start))
 			r.finished(now, false)
@@ -24,8 +24,8 @@ func TestRefillIsNotPutOff(t *testing.T) {
 	if wait := r.finished(now, true); wait != backfillMaxDelay {
 		t.Errorf("after success it waits for %v", wait)
 	}
-	r.wake(now)
-	r.wake(now.Add(time.Second))
+	r.wake(now, backfillMinDelay)
+	r.wake(now.Add(time.Second), backfillMinDelay)
 	if wait := r.at.Sub(now); wait != backfillMinDelay {
 		t.Errorf("after the first failure since it waits for %v", wait)
 	}

@@ -33,6 +33,11 @@ type EmbedderInfo struct {
 	Dimensions int    `json:"dimensions"`
 	// Next is the other embedder while the data directory changes embedders.
 	Next *EmbedderInfo `json:"next,omitempty" doc:"the other embedder while a job changes the data directory from one to another"`
+	// Interim is the embedder whose vectors serve meanwhile, and Waiting about how many chunks have no
+	// vector of this one yet.
+	Interim string `json:"interim,omitempty" doc:"the embedder whose vectors serve the chunks that have none of this one yet"`
+	Waiting int64  `json:"waiting,omitempty" doc:"about how many chunks are still to be embedded in the background"`
+	Paused  bool   `json:"paused,omitempty" doc:"whether that is paused"`
 	// Service is the usage of the embedder's service since the data directory was opened; nil for
 	// built-in embedders.
 	Service *embed.Usage `json:"service,omitempty" doc:"usage of its service since the start; absent for built-in embedders"`
@@ -40,7 +45,11 @@ type EmbedderInfo struct {
 
 // EmbedderInfo describes the active embedder, which made the vectors that are searched.
 func (e Indexes) EmbedderInfo() EmbedderInfo {
-	info := describeSpace(e.spaces.Current.Load())
+	current := e.spaces.Current.Load()
+	info := describeSpace(current)
+	if current.Interim != nil {
+		info.Interim, info.Waiting, info.Paused = current.Interim.Identity.Name, e.backfill.waiting.Load(), e.backfill.paused.Load()
+	}
 	if next := e.spaces.Next.Load(); next != nil {
 		n := describeSpace(next)
 		info.Next = &n

@@ -19,8 +19,8 @@ func storedSpace(s *retrieve.Space) *retrieve.Space {
 
 // prepareEmbedding sets the chunks of a content, and a callback that embeds them before they are written, also
 // in the next embedding space while the data directory changes embedders. Vectors that indexes compute
-// themselves are left out. Cached vectors are
-// reused. If the embedder fails, the write still succeeds without vectors: the keyword index finds
+// themselves are left out. Cached vectors are reused, and a gradual embedder leaves the others to the
+// backfill. If the embedder fails, the write still succeeds without vectors: the keyword index finds
 // the text, and the backfill embeds it later. After a failure the embedder is not called for the
 // remaining chunks.
 func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.Chunk) {
@@ -43,7 +43,7 @@ func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.C
 			some[i].Hash = texts[i].Key
 		}
 		if current != nil {
-			known, err := e.vectors(ctx, current, texts, !failed)
+			known, err := e.vectors(ctx, current, texts, !failed && current.Interim == nil)
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func (e *core) prepareEmbedding(c *store.Content, title string, chunks []chunk.C
 			return nil
 		}
 		// Missing vectors are backfilled before the change ends.
-		known, err := e.vectors(ctx, next, texts, !failedNext)
+		known, err := e.vectors(ctx, next, texts, !failedNext && next.Interim == nil)
 		if err != nil {
 			return err
 		}
@@ -109,12 +109,14 @@ func (e *core) vectors(
 	return known, nil
 }
 
-// recompute sets the vectors of chunks in a space whose vectors are not stored.
+// recompute sets the vectors of chunks without one, in a space whose vectors are not stored.
 func (e *core) recompute(ctx context.Context, s *retrieve.Space, some []index.Chunk) error {
-	ids := make([]uint64, len(some))
+	ids := make([]uint64, 0, len(some))
 	places := make(map[uint64]int, len(some))
 	for i, c := range some {
-		ids[i], places[c.ID] = c.ID, i
+		if c.Vector == nil {
+			ids, places[c.ID] = append(ids, c.ID), i
+		}
 	}
 	chunks, items, err := e.store.Chunks(ctx, ids)
 	if err != nil {

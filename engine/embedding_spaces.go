@@ -34,10 +34,7 @@ func (e *core) openEmbeddingSpaces(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.Current.Store(&retrieve.Space{
-		ID: active, Identity: identity, Embedder: e.findEmbedder(identity),
-		Calls: &e.embedderCalls,
-	})
+	e.spaces.Current.Store(retrieve.NewSpace(active, identity, e.findEmbedder(identity), &e.embedderCalls))
 	if want == nil && e.spaces.Current.Load().Embedder == nil {
 		if next, ok := builtin.Successor(identity); ok {
 			e.opts.Logger.WarnContext(ctx,
@@ -87,7 +84,7 @@ func (e *core) setEmbedder(ctx context.Context, with embed.Embedder) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.Current.Store(&retrieve.Space{ID: id, Identity: with.Identity(), Embedder: with, Calls: &e.embedderCalls})
+	e.spaces.Current.Store(retrieve.NewSpace(id, with.Identity(), with, &e.embedderCalls))
 	return e.store.SetSetting(ctx, store.SettingEmbedder, retrieve.SpaceName(id))
 }
 

@@ -149,6 +149,7 @@ type core struct {
 	spaces         retrieve.Spaces
 	changingSpace  sync.Mutex // held while a change of the embedder is requested
 	backfill       *backfill
+	withheld       atomic.Uint64 // the first chunk whose vector the indexes do not get yet; 0 is none
 	eraser         *eraser
 	recallMonitors recallMonitors
 	collections    *retrieve.Collections
@@ -238,6 +239,11 @@ func (e *core) open(ctx context.Context) error {
 	if err := e.openEmbeddingSpaces(ctx); err != nil {
 		return err
 	}
+	first, err := e.firstUnembedded(ctx)
+	if err != nil {
+		return err
+	}
+	e.withheld.Store(first)
 	e.recallMonitors = newRecallMonitors(e.opts.RecallMonitor)
 	e.collections = retrieve.NewCollections(e.openIndex, e.opts.Logger)
 	e.retriever = retrieve.New(retrieve.Options{
@@ -262,7 +268,11 @@ func (e *core) open(ctx context.Context) error {
 	if err := e.openResolver(); err != nil {
 		return err
 	}
-	e.backfill = newBackfill(e)
+	paused, err := e.store.Setting(ctx, store.SettingEmbeddingPaused)
+	if err != nil {
+		return err
+	}
+	e.backfill = newBackfill(e, paused != "")
 	e.eraser = startEraser(e)
 	e.uses = startUseCounter(e)
 	e.auditor = startAuditor(e)

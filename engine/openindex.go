@@ -7,6 +7,7 @@ import (
 
 	"github.com/ragctx/ragctx/internal/retrieve"
 
+	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/local"
 	"github.com/ragctx/ragctx/internal/store"
@@ -32,7 +33,13 @@ func indexOf(id store.Collection) index.Collection {
 
 // indexSpace describes an embedding space to an index.
 func indexSpace(s *retrieve.Space) index.Space {
-	return index.Space{Name: s.Name(), Dimensions: s.Identity.Dimensions, Identity: s.Identity.Key()}
+	to := index.Space{Name: s.Name(), Dimensions: s.Identity.Dimensions, Identity: s.Identity.Key()}
+	if g, ok := s.Embedder.(embed.Gradual); ok {
+		with, scale, offset := g.Interim()
+		id := with.Identity()
+		to.Interim = &index.Interim{Dimensions: id.Dimensions, Identity: id.Key(), Scale: scale, Offset: offset}
+	}
+	return to
 }
 
 // feed reads a collection's changes from the store for its index.
@@ -52,17 +59,32 @@ func (f feed) All(ctx context.Context, apply func(index.Batch) error) error {
 // Follow implements [index.Feed]. It computes the vectors that the store does not have.
 func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
 	space := f.spaces.Named(want.Space)
-	if space == nil || !space.Recomputed() {
+	if space == nil || !space.Recomputed() && space.Interim == nil {
 		return f.store.Follow(ctx, f.id, after, want.Texts, embedderID(want.Space))
 	}
-	b, err := f.store.Follow(ctx, f.id, after, want.Texts, 0)
+	from, stored := space, int64(0)
+	if space.Interim != nil {
+		from, stored = space.Interim, space.ID
+	}
+	b, err := f.store.Follow(ctx, f.id, after, want.Texts, stored)
 	if err != nil {
 		return b, err
 	}
-	if len(b.Add) <= embedAtOnce {
-		return b, f.recompute(ctx, space, b.Add)
+	if b.Vectors == nil && len(b.Add) <= embedAtOnce {
+		f.hideWithheld(b.Revised)
+		f.hideWithheld(b.Add)
+		return b, f.recompute(ctx, from, b.Add)
 	}
-	b.Vectors = func(ctx context.Context, some []index.Chunk) error { return f.recompute(ctx, space, some) }
+	load := b.Vectors
+	b.Vectors = func(ctx context.Context, some []index.Chunk) error {
+		if load != nil {
+			if err := load(ctx, some); err != nil {
+				return err
+			}
+		}
+		f.hideWithheld(some)
+		return f.recompute(ctx, from, some)
+	}
 	return b, nil
 }
 

@@ -9,7 +9,7 @@ import (
 // priority lets interactive requests go before bulk ingestion. An ingest that keeps every core busy
 // would delay a turn of a few milliseconds by tens of them: the store already prefers turns, but a
 // turn also needs CPU.
-type priority struct{ urgent atomic.Int32 }
+type priority struct{ urgent, queries atomic.Int32 }
 
 // beginUrgent marks an urgent request as running, until the returned func is called.
 func (c *priority) beginUrgent() func() {
@@ -28,6 +28,25 @@ const (
 func (c *priority) yield(ctx context.Context) {
 	for range maxYieldSteps {
 		if c.urgent.Load() == 0 || ctx.Err() != nil {
+			return
+		}
+		time.Sleep(yieldStep)
+	}
+}
+
+// beginQuery marks a query as running, until the returned func is called.
+func (c *priority) beginQuery() func() {
+	c.queries.Add(1)
+	return func() { c.queries.Add(-1) }
+}
+
+// maxIdleWait bounds how long a text in the background waits for requests to end.
+const maxIdleWait = 200 * time.Millisecond
+
+// waitIdle waits while urgent requests or queries are running, up to the bound.
+func (c *priority) waitIdle(ctx context.Context) {
+	for range maxIdleWait / yieldStep {
+		if c.urgent.Load()+c.queries.Load() == 0 || ctx.Err() != nil {
 			return
 		}
 		time.Sleep(yieldStep)

@@ -108,7 +108,7 @@ func (e *core) setNextSpace(ctx context.Context, to embed.Identity) error {
 	if err != nil {
 		return err
 	}
-	e.spaces.Next.Store(&retrieve.Space{ID: id, Identity: to, Embedder: with, Calls: &e.embedderCalls})
+	e.spaces.Next.Store(retrieve.NewSpace(id, to, with, &e.embedderCalls))
 	return nil
 }
 
@@ -166,13 +166,16 @@ func (e *core) changeSpace(ctx context.Context, r *runningJob, next *retrieve.Sp
 	if err != nil {
 		return err
 	}
+	if next.Interim != nil { // all texts get their vectors after the switch
+		newest, n = 0, 0
+	}
 	r.update(func(j *store.Job) {
 		j.Stage, j.Items, j.Counts = "embed", n, store.JobCounts{}
 	})
 	progress := func(chunks int) {
 		r.update(func(j *store.Job) { j.Counts.Replaced = min(j.Items, j.Counts.Replaced+chunks) })
 	}
-	if !next.Recomputed() {
+	if !next.Recomputed() && next.Interim == nil {
 		if err := e.fillSpace(ctx, next, progress); err != nil {
 			return err
 		}

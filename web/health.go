@@ -87,6 +87,7 @@ func (v *visit) sizes() (html.Part, error) {
 		Embedder struct {
 			Name       string
 			Dimensions int
+			Waiting    int
 		}
 		Degraded []string
 		Troubles []struct {
@@ -125,6 +126,7 @@ func (v *visit) sizes() (html.Part, error) {
 			figure("Indexes", size(st.Directory.Indexes)), figure("Up", (time.Duration(st.Uptime)*time.Second).String()),
 			figure("Jobs running", grouped(st.Jobs.Running)), figure("Jobs queued", grouped(st.Jobs.Queued)),
 			figure("Embedder", st.Embedder.Name), figure("Dimensions", grouped(st.Embedder.Dimensions)),
+			html.If(st.Embedder.Waiting > 0, figure("Chunks to embed", grouped(st.Embedder.Waiting))),
 			figure("Version", st.Version)),
 		html.If(len(troubles) > 0, html.E("section", html.T("h2", "Recent warnings and errors"), html.E("ul.troubles", troubles))),
 		html.If(len(names) > 1, html.E("section", html.T("h2", "Namespaces"), html.E("table", html.E("thead", html.E("tr", column("Name"),

@@ -52,7 +52,7 @@ var (
 	jobStates       = []string{"queued", "running", "done", "failed", "cancelled"}
 	itemStates      = []string{"all", "pending", "done", "failed", "skipped"}
 	procedureStates = []string{"draft", "published"}
-	embedders       = []string{"static", "minilm", "hashing"}
+	embedders       = []string{"static", "auto", "minilm", "hashing"}
 )
 
 // The flags that take paths of files and of directories.

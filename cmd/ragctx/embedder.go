@@ -229,6 +229,13 @@ func writeEmbedder(w io.Writer, e engine.EmbedderInfo) {
 		fmt.Fprintf(w, "  being changed; the other one is %s, revision %s, %s\n", printable(e.Next.Name),
 			printable(e.Next.Revision), amount(e.Next.Dimensions, "dimension"))
 	}
+	if e.Waiting > 0 {
+		state := "is being done in the background"
+		if e.Paused {
+			state = "is paused"
+		}
+		fmt.Fprintf(w, "  about %s to embed, which %s; %s serves meanwhile\n", amount(int(e.Waiting), "chunk"), state, printable(e.Interim))
+	}
 	if u := e.Service; u != nil {
 		state := "is asked"
 		if u.State != "closed" {

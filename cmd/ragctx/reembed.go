@@ -18,6 +18,7 @@ survives restarts, and can be cancelled until it is done.
 
 EMBEDDER is one of these:
   static       the table of vectors within the program
+  auto         the table at once, and the model within the program in the background
   minilm       the model within the program, slower and better
   hashing      feature hashing; hashing/N has N dimensions
   static:PATH  a table of your own; name it with the setting embedder afterwards

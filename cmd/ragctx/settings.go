@@ -113,7 +113,7 @@ func allSettings() []setting {
 		}, securitySettings()),
 		grouped("Vectors and the embedder", []option{
 			{
-				"embedder", "static, minilm, hashing, hashing/N, static:PATH or minilm:PATH; empty is the data directory's embedder",
+				"embedder", "static, auto, minilm, hashing, hashing/N, static:PATH or minilm:PATH; empty is the data directory's embedder",
 				fixed(""), optional(checkEmbedder),
 			},
 			{"vector_graph", "vector index: native, flat or coder", fixed(vectorGraphs()[0]), checkOneOf(vectorGraphs()...)},

@@ -21,6 +21,7 @@ const (
 )
 
 const (
+	autoName    = "auto"
 	staticName  = "static"
 	modelName   = "minilm"
 	hashingName = "hashing"
@@ -30,9 +31,12 @@ const (
 func Default() embed.Embedder { return static.Default() }
 
 // Open returns an embedder by name: "static" for the built-in table, "minilm" for the built-in
-// model, "hashing", or "hashing/N" for N components. Other names are [ragctx.ErrInvalid].
+// model, "auto" for the table at once and the model in the background, "hashing", or "hashing/N" for N
+// components. Other names are [ragctx.ErrInvalid].
 func Open(name string) (embed.Embedder, error) {
 	switch name {
+	case autoName:
+		return auto{}, nil
 	case staticName:
 		return static.Default(), nil
 	case modelName:
@@ -44,8 +48,8 @@ func Open(name string) (embed.Embedder, error) {
 		return nil, ragctx.Invalid("embedder",
 			"%q names a path; that is for the command line and its setting embedder, not for requests", ragctx.Clip(name))
 	case base != hashingName:
-		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, %q, or %q for another number of dimensions",
-			ragctx.Clip(name), staticName, modelName, hashingName, "hashing/512")
+		return nil, ragctx.Invalid("embedder", "%q is unknown; use %q, %q, %q, %q, or %q for another number of dimensions",
+			ragctx.Clip(name), autoName, staticName, modelName, hashingName, "hashing/512")
 	case !sized:
 		return embed.NewHashing(0), nil
 	}
@@ -80,6 +84,9 @@ func OpenIdentity(id embed.Identity) (embed.Embedder, bool) {
 	if s := static.Default(); s.Identity() == id {
 		return s, true
 	}
+	if a := (auto{}); a.Identity() == id {
+		return a, true
+	}
 	if minilm.DefaultIdentity() == id {
 		return minilm.Default(), true
 	}
@@ -90,9 +97,13 @@ func OpenIdentity(id embed.Identity) (embed.Embedder, bool) {
 	return e, e.Identity() == id
 }
 
-// Successor returns the embedder that replaced a former built-in one: the built-in table of another
-// revision. It returns false for any other identity.
+// Successor returns the embedder that replaced a former built-in one: the built-in table, or "auto", of
+// another revision. It returns false for any other identity.
 func Successor(id embed.Identity) (embed.Embedder, bool) {
-	s := static.Default()
-	return s, s.Identity().Name == id.Name && s.Identity() != id
+	for _, e := range []embed.Embedder{static.Default(), auto{}} {
+		if now := e.Identity(); now.Name == id.Name {
+			return e, now != id
+		}
+	}
+	return nil, false
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ragctx/ragctx"
@@ -17,6 +18,7 @@ func TestOpen(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]embed.Identity{
 		"static":     builtin.Default().Identity(),
+		"auto":       autoIdentity(t),
 		"minilm":     minilm.DefaultIdentity(),
 		"hashing":    embed.NewHashing(0).Identity(),
 		"hashing/64": embed.NewHashing(64).Identity(),
@@ -94,5 +96,53 @@ func TestTrainedAgain(t *testing.T) {
 	}
 	if _, ok := builtin.Successor(e.Identity()); ok {
 		t.Errorf("%v has a successor", e.Identity())
+	}
+}
+
+func autoIdentity(t *testing.T) embed.Identity {
+	t.Helper()
+	e, err := builtin.Open("auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.Identity()
+}
+
+// TestAuto embeds English texts and code with the model, and leaves others to the table.
+func TestAuto(t *testing.T) {
+	t.Parallel()
+	e, err := builtin.Open("auto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	english := []string{
+		"The pump was replaced in March.", "def total(xs):\n    return sum(xs)", "Berlin", "De la Cruz met van Dijk in the park of the city.",
+	}
+	others := []string{
+		"Die Pumpe ist im März nicht ersetzt worden, und das ist für den Betrieb wichtig.",
+		"Насос заменили в марте.", "泵在三月被更换。",
+		"La bomba no se cambió en marzo, pero los motores son como una copia.", "",
+	}
+	got, err := e.EmbedDocuments(t.Context(), append(slices.Clone(english), others...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := minilm.Default().EmbedDocuments(t.Context(), english)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range english {
+		if !slices.Equal(got[i], want[i]) {
+			t.Errorf("%q does not have the model's vector", text)
+		}
+	}
+	for i, text := range others {
+		if got[len(english)+i] != nil {
+			t.Errorf("%q has a vector of the model", text)
+		}
+	}
+	interim, scale, _ := e.(embed.Gradual).Interim()
+	if c, ok := interim.(embed.Recomputed); !ok || !c.Recomputed() || scale <= 0 || interim.Identity() != builtin.Default().Identity() {
+		t.Errorf("the interim embedder is %v with scale %v", interim.Identity(), scale)
 	}
 }

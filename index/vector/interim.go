@@ -60,7 +60,7 @@ func (x *interim) Apply(ctx context.Context, seq uint64, upserts []index.VectorC
 		switch len(u.Vector) {
 		case x.dim:
 			first = append(first, u)
-			gone = append(gone[:len(gone):len(gone)], u.ID)
+			gone = append(slices.Clip(gone), u.ID)
 		case x.of.Dimensions:
 			// It may come late, when the index is fed older changes.
 			if _, better := x.first.Similarity(x.any, u.ID); !better || slices.Contains(deletes, u.ID) {

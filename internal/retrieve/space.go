@@ -20,8 +20,21 @@ type Space struct {
 	Identity embed.Identity
 	Embedder embed.Embedder // nil if unavailable: its vectors cannot be searched
 	Calls    *Calls         // counts the calls of the embedder
+	// Interim is the space of chunks without a vector of this one; nil for an embedder that is not
+	// [embed.Gradual]. It has no ID.
+	Interim *Space
 
 	queries queryVectors
+}
+
+// NewSpace returns the space of an embedder with a store id. The embedder is nil if it is unavailable.
+func NewSpace(id int64, identity embed.Identity, with embed.Embedder, calls *Calls) *Space {
+	s := &Space{ID: id, Identity: identity, Embedder: with, Calls: calls}
+	if g, ok := with.(embed.Gradual); ok {
+		interim, _, _ := g.Interim()
+		s.Interim = NewSpace(0, interim.Identity(), interim, calls)
+	}
+	return s
 }
 
 // Name returns the name of the space.
@@ -66,10 +79,26 @@ func (s *Spaces) Named(name string) *Space {
 
 var errNoEmbedder = errors.New("the embedder of the stored vectors is unavailable")
 
-// queryVector embeds a query for a space. It returns nil for keyword-only queries and if the query
-// has no direction. With further wordings it is the weighted sum of their directions, normalized to
-// length 1.
+// queryVector embeds a query for a space. An interim space's vector follows that of the space itself; zeros
+// stand for one of them. It returns nil for keyword-only queries and if the query has no direction.
 func (s *Space) queryVector(ctx context.Context, q index.Query) ([]float32, error) {
+	v, err := s.ownVector(ctx, q)
+	if err != nil || s == nil || s.Interim == nil {
+		return v, err
+	}
+	w, err := s.Interim.ownVector(ctx, q)
+	if err != nil || v == nil && w == nil {
+		return nil, err
+	}
+	both := make([]float32, s.Identity.Dimensions+s.Interim.Identity.Dimensions)
+	copy(both, v)
+	copy(both[s.Identity.Dimensions:], w)
+	return both, nil
+}
+
+// ownVector embeds a query for a space without its interim space. It returns nil as queryVector does.
+// With further wordings it is the weighted sum of their directions, normalized to length 1.
+func (s *Space) ownVector(ctx context.Context, q index.Query) ([]float32, error) {
 	if q.Fusion.Method == "keyword" {
 		return nil, nil
 	}

@@ -442,6 +442,10 @@ type Vectors interface {
 	Unembedded(ctx context.Context, embedder int64, after uint64, limit int) ([]Unembedded, uint64, error)
 	// LastChunk returns the id of the newest chunk, 0 if none exists, and the number of chunks.
 	LastChunk(ctx context.Context) (last uint64, n int, err error)
+	// AnnounceVectors makes the indexes load the vectors of the items of up to limit chunks after the
+	// given one. It returns the change that each index must reach, and the last of these chunks; after
+	// if there are none.
+	AnnounceVectors(ctx context.Context, after uint64, limit int) (map[Collection]uint64, uint64, error)
 	// MarkEmbedded records that all chunks up to last have the embedder's vectors. It does nothing if
 	// another embedder is searched by now: the missing vectors are then the other one's.
 	MarkEmbedded(ctx context.Context, embedder int64, last uint64) error

@@ -92,6 +92,41 @@ func (s *Store) PutVectors(
 	return announced, nil
 }
 
+// AnnounceVectors implements [store.Vectors].
+func (s *Store) AnnounceVectors(ctx context.Context, after uint64, limit int) (map[store.Collection]uint64, uint64, error) {
+	announced := make(map[store.Collection]uint64)
+	last := after
+	err := s.write.do(ctx, Low, func(ctx context.Context, tx *Tx) error {
+		clear(announced)
+		last = after
+		rows, err := tx.QueryContext(ctx, `SELECT id, item FROM units WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		items := make(map[uint64]bool)
+		err = Scan(rows, func() error {
+			var item uint64
+			err := rows.Scan(&last, &item)
+			items[item] = true
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for item := range items {
+			if err := s.announceVectors(ctx, tx, item, announced); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, after, failed("announce vectors", err)
+	}
+	return announced, last, nil
+}
+
 // announceVectors appends the change that makes an index load the vectors of an item, unless the item
 // is gone or not published.
 func (s *Store) announceVectors(ctx context.Context, tx *Tx, item uint64, announced map[store.Collection]uint64) error {

@@ -114,6 +114,17 @@ func testChangeEmbedder(t *testing.T, open Opener) {
 	if b.Seq != seq || len(b.Revised) != 5 || !slices.Equal(b.Revised[0].Vector, []float32{7}) {
 		t.Errorf("followed %+v up to %d, want %d", b.Revised, b.Seq, seq)
 	}
+	announced, to, err := f.AnnounceVectors(t.Context(), 0, n)
+	if again := announced[f.documents()]; err != nil || to != last || again <= seq {
+		t.Errorf("AnnounceVectors = %v, %d, %v; want a change after %d and the chunk %d", announced, to, err, seq, last)
+	}
+	b = must(f.Follow(t.Context(), f.documents(), seq, false, next))(t)
+	if len(b.Revised) != n {
+		t.Errorf("announced %d chunks, want %d", len(b.Revised), n)
+	}
+	if _, to, err = f.AnnounceVectors(t.Context(), last, n); err != nil || to != last {
+		t.Errorf("AnnounceVectors after the last chunk = %d, %v", to, err)
+	}
 	if err := f.MarkEmbedded(t.Context(), next, last); err != nil {
 		t.Fatal(err)
 	}
