@@ -25,11 +25,11 @@ type choice struct{ value, name string }
 
 var (
 	tokenizers = []choice{
-		{"o200k_base", "o200k_base (GPT-4o and newer)"},
-		{"cl100k_base", "cl100k_base (GPT-4)"},
-		{"claude", "claude (estimate)"},
-		{"gemini", "gemini (estimate)"},
-		{"chars4", "four characters"},
+		{"o200k_base", "o200k_base"},
+		{"cl100k_base", "cl100k_base"},
+		{"claude", "claude"},
+		{"gemini", "gemini"},
+		{"chars4", "chars4"},
 	}
 	formats   = []choice{{"xml", "XML"}, {"documents", "documents"}, {"json", "JSON"}, {"text", "text"}}
 	depths    = []choice{{"overview", "overview"}, {"abstract", "abstract"}, {"full", "full"}}

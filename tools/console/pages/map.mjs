@@ -151,9 +151,10 @@ export async function large(t) {
 
 export async function pictures(t) {
   const s = await mapped(t);
-  const page = await t.open(s, "/console/map?q=how+are+items+fitted+into+the+token+budget%3F", { width: 1000, height: 640 });
+  const page = await t.open(s, "/console/map?q=how+are+items+fitted+into+the+token+budget%3F", { width: 1000, height: 860 });
   await drawn(page);
   await page.locator(".beside a[data-point]").first().focus();
   await page.locator("#chunk a").waitFor();
+  await page.evaluate(() => scrollTo(0, 0));
   await picture(page, "console-map");
 }
