@@ -14,11 +14,11 @@ import (
 )
 
 // graphIndex is the graph of the native index at any width. Like the native index, it ranks the
-// hits again by floats in a mapped file.
+// hits again by rows of 16-bit codes in a mapped file.
 type graphIndex struct {
 	options hnsw.Options
 	graph   *hnsw.Graph
-	floats  kernel.Rows32
+	rows    kernel.Rows16
 	unit    []float32 // of the query
 	near    []hnsw.Near
 	ids     []uint32
@@ -28,10 +28,10 @@ type graphIndex struct {
 
 func (x *graphIndex) build(ctx context.Context, base matrix, threads int) error {
 	var err error
-	if x.floats, err = padded(base); err != nil {
+	if x.rows, err = encoded(base); err != nil {
 		return err
 	}
-	x.unit = kernel.Aligned[float32](x.floats.Stride)
+	x.unit = kernel.Aligned[float32](x.rows.Stride)
 	x.options.Dimensions, x.options.Workers = base.dim, threads
 	if x.graph, err = hnsw.New(x.options); err != nil {
 		return err
@@ -44,28 +44,28 @@ func (x *graphIndex) build(ctx context.Context, base matrix, threads int) error 
 	return x.graph.Link(ctx)
 }
 
-// padded maps a copy of rows with the padding that the kernels require.
-func padded(base matrix) (kernel.Rows32, error) {
-	stride := kernel.Stride32(base.dim)
+// encoded maps an encoded copy of rows.
+func encoded(base matrix) (kernel.Rows16, error) {
+	stride := kernel.Stride16(base.dim)
 	f, err := os.CreateTemp("", "vector-bench-")
 	if err != nil {
-		return kernel.Rows32{}, err
+		return kernel.Rows16{}, err
 	}
 	defer f.Close()
 	defer os.Remove(f.Name())
-	size := base.rows * stride * 4
+	size := base.rows * stride * 2
 	if err := f.Truncate(int64(size)); err != nil {
-		return kernel.Rows32{}, err
+		return kernel.Rows16{}, err
 	}
 	data, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return kernel.Rows32{}, fmt.Errorf("map: %w", err)
+		return kernel.Rows16{}, fmt.Errorf("map: %w", err)
 	}
-	all := unsafe.Slice((*float32)(unsafe.Pointer(&data[0])), base.rows*stride)
+	all := unsafe.Slice((*int16)(unsafe.Pointer(&data[0])), base.rows*stride)
 	for i := range base.rows {
-		copy(all[i*stride:], base.row(i))
+		kernel.Encode16(all[i*stride:(i+1)*stride], base.row(i))
 	}
-	return kernel.Rows32{Chunks: [][]float32{all}, Shift: 31, Stride: stride}, nil
+	return kernel.Rows16{Chunks: [][]int16{all}, Shift: 31, Stride: stride}, nil
 }
 
 func (x *graphIndex) search(ctx context.Context, q []float32, k, ef int, to []uint32) ([]uint32, error) {
@@ -87,7 +87,7 @@ func (x *graphIndex) best(near []hnsw.Near, k int, to []uint32) []uint32 {
 		x.ids, x.order = append(x.ids, uint32(n.ID)), append(x.order, i)
 	}
 	x.sims = slices.Grow(x.sims[:0], len(near))[:len(near)]
-	kernel.Best().Dot32(x.unit, x.floats, x.ids, x.sims)
+	kernel.Best().Dot16(x.unit, x.rows, x.ids, x.sims)
 	slices.SortFunc(x.order, func(a, b int) int {
 		if x.sims[a] > x.sims[b] {
 			return -1

@@ -25,6 +25,9 @@ type VectorOptions struct {
 	Volatile bool
 	// Copies is the number of copies of one vector that the index must handle; 0 means 2,000.
 	Copies int
+	// Stored returns what the index keeps of a vector; nil keeps vectors as they are. Scores are
+	// compared with its cosines.
+	Stored func(v []float32) []float32
 }
 
 // TestVector checks that the indexes returned by open satisfy the contract of [index.VectorIndex].
@@ -32,6 +35,9 @@ type VectorOptions struct {
 func TestVector(t *testing.T, open func(t *testing.T, dir string) index.VectorIndex, opts VectorOptions) {
 	opts.Dim = cmp.Or(opts.Dim, 16)
 	opts.Copies = cmp.Or(opts.Copies, 2000)
+	if opts.Stored == nil {
+		opts.Stored = func(v []float32) []float32 { return v }
+	}
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *vectorIndex)

@@ -12,14 +12,14 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// vectorModel is the reference implementation: a map of vectors.
+// vectorModel is the reference implementation: a map of vectors, as an index stores them.
 type vectorModel map[uint64][]float32
 
-func (m vectorModel) apply(upserts []index.VectorChunk, deletes []uint64) {
+func (m vectorModel) apply(stored func([]float32) []float32, upserts []index.VectorChunk, deletes []uint64) {
 	for _, u := range upserts {
 		delete(m, u.ID)
 		if slices.ContainsFunc(u.Vector, func(x float32) bool { return x != 0 }) {
-			m[u.ID] = u.Vector
+			m[u.ID] = stored(u.Vector)
 		}
 	}
 	for _, id := range deletes {
@@ -59,7 +59,7 @@ func testVectorModel(t *testing.T, first *vectorIndex) {
 				upserts := rapid.SliceOfN(chunk, 0, 12).Draw(rt, "upserts")
 				deletes := rapid.SliceOfN(id, 0, 6).Draw(rt, "deletes")
 				ix.apply(rt, upserts, deletes...)
-				model.apply(upserts, deletes)
+				model.apply(ix.opts.Stored, upserts, deletes)
 			},
 			"again": func(rt *rapid.T) {
 				if len(ix.log) == 0 {

@@ -23,7 +23,7 @@ func testVectorAccept(t *testing.T, ix *vectorIndex) {
 			return id%every == 0
 		}
 		hits := ix.search(t, index.VectorQuery{Vector: chunks[1].Vector, K: 10, Accept: accept})
-		want := nearest(chunks, chunks[1].Vector, 10, func(id uint64) bool { return id%every == 0 })
+		want := ix.nearest(chunks, chunks[1].Vector, 10, func(id uint64) bool { return id%every == 0 })
 		if len(hits) != len(want) {
 			t.Fatalf("one in %d accepted: got %d hits, want %d", every, len(hits), len(want))
 		}
@@ -50,7 +50,7 @@ func testVectorExact(t *testing.T, ix *vectorIndex) {
 	for range 20 {
 		q := chunks[r.IntN(len(chunks))].Vector
 		hits := ix.search(t, index.VectorQuery{Vector: q, K: 10, Exact: true})
-		for i, want := range nearest(chunks, q, 10, nil) {
+		for i, want := range ix.nearest(chunks, q, 10, nil) {
 			if i >= len(hits) || math.Abs(hits[i].Score-want.Score) > epsilon {
 				t.Fatalf("exact search: got %v, want %+v at %d", hits, want, i)
 			}
@@ -72,7 +72,7 @@ func testVectorRecall(t *testing.T, ix *vectorIndex) {
 		if len(hits) != k {
 			t.Fatalf("got %d hits of %d chunks, want %d", len(hits), n, k)
 		}
-		last := nearest(chunks, p.Vector, k, nil)[k-1].Score
+		last := ix.nearest(chunks, p.Vector, k, nil)[k-1].Score
 		for _, h := range hits {
 			if h.Score >= last-epsilon {
 				found++
@@ -99,7 +99,7 @@ func testVectorSimilarity(t *testing.T, ix *vectorIndex) {
 		if !ok || s != h.Score {
 			t.Errorf("Similarity of %d = %v, %v; Search returns %v", h.ID, s, ok, h.Score)
 		}
-		if want := cosine(q, chunks[h.ID].Vector); math.Abs(s-want) > epsilon {
+		if want := cosine(q, ix.opts.Stored(chunks[h.ID].Vector)); math.Abs(s-want) > epsilon {
 			t.Errorf("Similarity of %d = %v, want %v", h.ID, s, want)
 		}
 	}
@@ -136,11 +136,11 @@ func testVectorReopen(t *testing.T, ix *vectorIndex) {
 }
 
 // nearest is the naive search: all accepted chunks by cosine, then id.
-func nearest(chunks []index.VectorChunk, q []float32, k int, accept index.Accept) []index.Scored {
+func (l *vectorIndex) nearest(chunks []index.VectorChunk, q []float32, k int, accept index.Accept) []index.Scored {
 	var all []index.Scored
 	for _, u := range chunks {
 		if accept == nil || accept(u.ID) {
-			all = append(all, index.Scored{ID: u.ID, Score: cosine(q, u.Vector)})
+			all = append(all, index.Scored{ID: u.ID, Score: cosine(q, l.opts.Stored(u.Vector))})
 		}
 	}
 	slices.SortFunc(all, byRank)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
 // Rows per block. Blocks start small, so that ten thousand small collections are cheap. They grow
@@ -19,7 +21,7 @@ const (
 // that lost many rows are abandoned as a whole; the garbage collector frees them after their last
 // reader.
 type block struct {
-	vecs []float32 // rows of the arena's stride, allocated up front
+	vecs []int16 // rows of the arena's stride, allocated up front
 	ids  []uint64
 	live [maxBlockRows / 64]uint64 // one bit per row
 	n    int                       // rows written
@@ -38,8 +40,8 @@ func (b *block) rows(yield func(row int) bool) {
 	}
 }
 
-// row returns the padded vector of a row.
-func (b *block) row(i, stride int) []float32 { return b.vecs[i*stride : (i+1)*stride] }
+// row returns a padded row.
+func (b *block) row(i, stride int) []int16 { return b.vecs[i*stride : (i+1)*stride] }
 
 // slot is the position of a row.
 type slot struct{ block, row uint32 }
@@ -52,7 +54,7 @@ type snapshot struct {
 	gen    uint64 // the transaction that made it
 }
 
-// arena stores unit vectors by id in rows padded to a multiple of [lanes]. It has one writer, which
+// arena stores the directions of vectors by id in rows of [kernel.Encode16]. It has one writer, which
 // brackets its changes with begin and commit. The snapshot returned by commit stays valid and
 // unchanged as long as it is referenced. Growth copies no vectors.
 type arena struct {
@@ -64,7 +66,7 @@ type arena struct {
 	freeBlocks  []int // unused positions in blocks
 	gen         uint64
 	begun       atomic.Uint64 // gen, for readers
-	scratch     []float32
+	scratch     []int16
 }
 
 // newArena returns an empty arena for vectors of dim components.
@@ -92,7 +94,7 @@ func (a *arena) commit() *snapshot {
 }
 
 // get returns the row of an id, or nil.
-func (a *arena) get(id uint64) []float32 {
+func (a *arena) get(id uint64) []int16 {
 	s, ok := a.slots[id]
 	if !ok {
 		return nil
@@ -100,12 +102,12 @@ func (a *arena) get(id uint64) []float32 {
 	return a.blocks[s.block].row(int(s.row), a.stride)
 }
 
-// put stores the normalized v under id. An equal existing row stays in place.
-func (a *arena) put(id uint64, v []float32, length float64) {
+// put stores the direction of v under id. An equal existing row stays in place.
+func (a *arena) put(id uint64, v []float32) {
 	if a.scratch == nil {
-		a.scratch = make([]float32, a.stride)
+		a.scratch = make([]int16, a.stride)
 	}
-	normalize(a.scratch, v, length)
+	kernel.Encode16(a.scratch, v)
 	if slices.Equal(a.get(id), a.scratch) {
 		return
 	}
@@ -128,7 +130,7 @@ func (a *arena) remove(id uint64) {
 }
 
 // add appends a row.
-func (a *arena) add(id uint64, row []float32) {
+func (a *arena) add(id uint64, row []int16) {
 	if a.tail < 0 || a.blocks[a.tail].n == len(a.blocks[a.tail].ids) {
 		a.grow()
 	}
@@ -145,7 +147,7 @@ func (a *arena) add(id uint64, row []float32) {
 // grow adds a block and makes it the tail.
 func (a *arena) grow() {
 	rows := min(max(len(a.slots), minBlockRows), maxBlockRows)
-	b := &block{vecs: make([]float32, rows*a.stride), ids: make([]uint64, rows), gen: a.gen}
+	b := &block{vecs: make([]int16, rows*a.stride), ids: make([]uint64, rows), gen: a.gen}
 	if n := len(a.freeBlocks); n > 0 {
 		a.tail, a.freeBlocks = a.freeBlocks[n-1], a.freeBlocks[:n-1]
 		a.blocks[a.tail] = b

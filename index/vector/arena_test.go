@@ -10,6 +10,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
 // random returns n chunks with ids from first on.
@@ -52,12 +53,14 @@ func TestDotAgainstFloat64(t *testing.T) {
 		chunks := random(r, 0, 5, dim)
 		q, _ := queryUnit(chunks[0].Vector, dim)
 		for _, u := range chunks {
-			row, _ := queryUnit(u.Vector, dim)
+			unit, _ := queryUnit(u.Vector, dim)
 			var want float64
 			for j, x := range q {
-				want += float64(x) * float64(row[j])
+				want += float64(x) * float64(unit[j])
 			}
-			if got := dot(q, row); math.Abs(float64(got)-want) > 1e-5 {
+			row := make([]int16, stride(dim))
+			kernel.Encode16(row, u.Vector)
+			if got := dot(q, row); math.Abs(float64(got)-want) > 2e-5 {
 				t.Errorf("dimension %d, row %d: %v, want %v", dim, u.ID, got, want)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
 var _ index.VectorIndex = (*coder)(nil)
@@ -86,15 +87,24 @@ func (c *coder) plan(upserts []index.VectorChunk, lengths []float64, deletes []u
 		}
 		seen[u.ID] = true
 		next := change{id: u.ID}
+		var row []int16
 		if lengths[i] > 0 {
-			next.unit = make([]float32, c.flat.arena.stride)
-			normalize(next.unit, u.Vector, lengths[i])
+			row = make([]int16, c.flat.arena.stride)
+			kernel.Encode16(row, u.Vector)
+			next.unit = c.node(row)
 		}
-		if !slices.Equal(c.flat.arena.get(u.ID), next.unit) {
+		if !slices.Equal(c.flat.arena.get(u.ID), row) {
 			changes = append(changes, next)
 		}
 	}
 	return changes
+}
+
+// node returns the vector of a row, padded as queries are.
+func (c *coder) node(row []int16) []float32 {
+	unit := make([]float32, len(row))
+	kernel.Decode16(unit[:c.flat.dim], row)
+	return unit
 }
 
 // insert adds nodes that are not linked to a chunk yet and returns them in the order of the
@@ -138,8 +148,7 @@ func (c *coder) rebuildIfNeeded(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			unit := slices.Clone(b.row(row, c.flat.arena.stride))
-			fresh.link(b.ids[row], fresh.add(unit))
+			fresh.link(b.ids[row], fresh.add(c.node(b.row(row, c.flat.arena.stride))))
 		}
 	}
 	c.graphDisabled = fresh.broken

@@ -13,7 +13,7 @@ import (
 const dim = 20
 
 func TestFlat(t *testing.T) {
-	indextest.TestVector(t, opener("flat"), indextest.VectorOptions{Dim: dim, MinRecall: 1, Volatile: true, Copies: 100_000})
+	indextest.TestVector(t, opener("flat"), indextest.VectorOptions{Dim: dim, Stored: vector.KeptVector, MinRecall: 1, Volatile: true, Copies: 100_000})
 }
 
 func TestStored(t *testing.T) {
@@ -22,13 +22,13 @@ func TestStored(t *testing.T) {
 		"TinyFlushes": {FlushChanges: 4, FS: faultfs.New()}, // in memory: thousands of syncs take their time
 	} {
 		t.Run(name, func(t *testing.T) {
-			indextest.TestVector(t, storedOpener(o), indextest.VectorOptions{Dim: dim, MinRecall: 1, Copies: 5000})
+			indextest.TestVector(t, storedOpener(o), indextest.VectorOptions{Dim: dim, Stored: vector.KeptVector, MinRecall: 1, Copies: 5000})
 		})
 	}
 }
 
 func TestCoder(t *testing.T) {
-	indextest.TestVector(t, opener("coder"), indextest.VectorOptions{Dim: dim, Volatile: true})
+	indextest.TestVector(t, opener("coder"), indextest.VectorOptions{Dim: dim, Stored: vector.KeptVector, Volatile: true})
 }
 
 func opener(kind string) func(t *testing.T, dir string) index.VectorIndex {

@@ -97,7 +97,7 @@ func (a *arena) apply(upserts []index.VectorChunk, lengths []float64, deletes []
 		if lengths[i] == 0 {
 			a.remove(u.ID) // the old vector no longer applies
 		} else {
-			a.put(u.ID, u.Vector, lengths[i])
+			a.put(u.ID, u.Vector)
 		}
 	}
 	for _, id := range deletes {

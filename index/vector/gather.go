@@ -8,7 +8,7 @@ import (
 
 // gather fills the nil entries of rows with the rows of ids that v has, by position. The ids
 // ascend.
-func (v *storedView) gather(ids []uint64, rows [][]float32) error {
+func (v *storedView) gather(ids []uint64, rows [][]int16) error {
 	for _, h := range v.segs {
 		for i, id := range ids {
 			if rows[i] != nil {
@@ -32,7 +32,7 @@ func (v *storedView) gather(ids []uint64, rows [][]float32) error {
 
 // has reports which chunks v has, by position. The ids ascend.
 func (v *storedView) has(ids []uint64) []bool {
-	rows := make([][]float32, len(ids))
+	rows := make([][]int16, len(ids))
 	for _, m := range v.memory {
 		m.gather(ids, rows)
 	}
@@ -86,7 +86,7 @@ func (s *snapshot) each(yield func(uint64) bool) bool {
 //
 // A chunk's current position is nearly always its position in s. The few that the arena's writer
 // has moved or removed since are searched for among all rows, in one pass.
-func (s *snapshot) gather(ids []uint64, rows [][]float32) {
+func (s *snapshot) gather(ids []uint64, rows [][]int16) {
 	if s.rows == 0 {
 		return
 	}
@@ -116,7 +116,7 @@ func (s *snapshot) gather(ids []uint64, rows [][]float32) {
 }
 
 // at returns the row of a chunk if it is still at its current position in the arena, else nil.
-func (s *snapshot) at(id uint64) []float32 {
+func (s *snapshot) at(id uint64) []int16 {
 	s.arena.reading.RLock()
 	p, ok := s.arena.slots[id]
 	s.arena.reading.RUnlock()

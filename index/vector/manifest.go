@@ -23,7 +23,7 @@ const (
 )
 
 // manifestFormat identifies the format of all files.
-const manifestFormat = "flat/1"
+const manifestFormat = "flat/2"
 
 // maxManifest is far above the manifest size for any number of rows that fits a machine.
 const maxManifest = 1 << 28

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/vector/hnsw"
+	"github.com/ragctx/ragctx/index/vector/kernel"
 )
 
 const kindNative = "native"
@@ -117,7 +118,7 @@ func (n *native) change(seq uint64, upserts []index.VectorChunk, lengths []float
 		return n.rows.change(seq, upserts, lengths, deletes)
 	}
 	defer a.release()
-	err := guard(func() error { return a.putAll(upserts, lengths, stride(n.opts.Dimensions)) })
+	err := guard(func() error { return a.putAll(upserts, lengths, n.opts.Dimensions) })
 	if err != nil {
 		n.fail(a, err)
 	}
@@ -137,15 +138,15 @@ func (n *native) change(seq uint64, upserts []index.VectorChunk, lengths []float
 	return nil
 }
 
-// putAll puts the nonzero vectors of a batch.
-func (a *accelerator) putAll(upserts []index.VectorChunk, lengths []float64, stride int) error {
-	unit := make([]float32, stride)
+// putAll puts the nonzero vectors of a batch, as the rows will have them.
+func (a *accelerator) putAll(upserts []index.VectorChunk, lengths []float64, dim int) error {
+	row := make([]int16, stride(dim))
 	for i, u := range upserts {
 		if lengths[i] == 0 {
 			continue
 		}
-		normalize(unit, u.Vector, lengths[i])
-		if err := a.put(u.ID, unit); err != nil {
+		kernel.Encode16(row, u.Vector)
+		if err := a.put(u.ID, decoded(row, dim)); err != nil {
 			return err
 		}
 	}

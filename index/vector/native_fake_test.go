@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/index/vector/hnsw"
+	"github.com/ragctx/ragctx/index/vector/kernel"
 	"github.com/ragctx/ragctx/internal/atomicfile"
 )
 
@@ -162,7 +163,9 @@ func (g *fakeGraph) score(q hnsw.Query) (all []hnsw.Near) {
 			return
 		}
 		if q.Accept == nil || q.Accept(id) {
-			all = append(all, hnsw.Near{ID: id, Score: dot(q.Unit, unit)})
+			row := make([]int16, len(q.Unit))
+			kernel.Encode16(row, unit)
+			all = append(all, hnsw.Near{ID: id, Score: dot(q.Unit, row)})
 		}
 	}
 	for id, unit := range g.live {

@@ -187,7 +187,7 @@ func (n *native) reconcile(ctx context.Context, a *accelerator) error {
 // that changed since are used as they are now: the batch that changed them has updated the graph.
 func (n *native) addMissing(ctx context.Context, a *accelerator, v *storedView) error {
 	return n.inBatches(ctx, v.idsOutside(a.saved.Load().contains), func(v *storedView, ids []uint64) error {
-		rows := make([][]float32, len(ids))
+		rows := make([][]int16, len(ids))
 		if err := guard(func() error { return v.gather(ids, rows) }); err != nil {
 			return n.rows.failed("make graph", err)
 		}
@@ -195,7 +195,7 @@ func (n *native) addMissing(ctx context.Context, a *accelerator, v *storedView) 
 			if row == nil {
 				continue
 			}
-			if err := a.put(ids[i], row); err != nil {
+			if err := a.put(ids[i], decoded(row, n.opts.Dimensions)); err != nil {
 				return err
 			}
 		}

@@ -106,7 +106,7 @@ type scratch struct {
 	found   []hnsw.Near
 	info    hnsw.Info
 	ids     []uint64
-	rows    [][]float32
+	rows    [][]int16
 	present []uint32 // positions of the rows that exist
 	dots    []float32
 	top     topK
@@ -153,7 +153,7 @@ func (s *scratch) offer(unit []float32) (right int) {
 	}
 	s.dots = slices.Grow(s.dots[:0], len(s.present))[:len(s.present)]
 	// One call: the rows are scattered, so fetching some overlaps with multiplying others.
-	kernels.Dot32(unit, kernel.Rows32{Chunks: s.rows, Stride: len(unit)}, s.present, s.dots)
+	kernels.Dot16(unit, kernel.Rows16{Chunks: s.rows, Stride: len(unit)}, s.present, s.dots)
 	for i, at := range s.present {
 		product, f := s.dots[i], s.found[at]
 		if max(product-f.Score, f.Score-product) <= s.info.Error {

@@ -8,12 +8,20 @@ import (
 
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/indextest"
+	"github.com/ragctx/ragctx/index/vector/kernel"
 	"github.com/ragctx/ragctx/internal/atomicfile"
 	"github.com/ragctx/ragctx/internal/atomicfile/faultfs"
 )
 
 // nativeDim is no multiple of the lanes of any kernel.
 const nativeDim = 20
+
+// KeptVector returns what an index keeps of a vector.
+func KeptVector(v []float32) []float32 {
+	row := make([]int16, stride(len(v)))
+	kernel.Encode16(row, v)
+	return decoded(row, len(v))
+}
 
 // tiny returns options of an index that has a graph from a few chunks on: a fake one,
 // or a real one if i is nil.
@@ -75,7 +83,7 @@ func TestNative(t *testing.T) {
 					dir = ""
 				}
 				return openTiny(t, tiny(dir, c.fs, c.fake))
-			}, indextest.VectorOptions{Dim: nativeDim, MinRecall: c.min, Volatile: c.memory, Copies: 3000})
+			}, indextest.VectorOptions{Dim: nativeDim, Stored: KeptVector, MinRecall: c.min, Volatile: c.memory, Copies: 3000})
 		})
 	}
 }

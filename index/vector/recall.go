@@ -22,12 +22,12 @@ func (c *coder) Recall(ctx context.Context) (float64, error) {
 		return 0, index.ErrClosed
 	}
 	var found, wanted int
-	for _, v := range state.sample(recallSample, stride(c.flat.dim)) {
-		exact, err := c.flat.Search(ctx, index.VectorQuery{Vector: v[:c.flat.dim], K: recallAt})
+	for _, v := range state.sample(recallSample, c.flat.dim) {
+		exact, err := c.flat.Search(ctx, index.VectorQuery{Vector: v, K: recallAt})
 		if err != nil {
 			return 0, err
 		}
-		got, err := c.Search(ctx, index.VectorQuery{Vector: v[:c.flat.dim], K: recallAt})
+		got, err := c.Search(ctx, index.VectorQuery{Vector: v, K: recallAt})
 		if err != nil {
 			return 0, err
 		}
@@ -47,8 +47,8 @@ func (c *coder) Recall(ctx context.Context) (float64, error) {
 	return min(1, float64(found)/float64(wanted)), nil
 }
 
-// sample returns up to n live rows, spread evenly.
-func (s *snapshot) sample(n, stride int) [][]float32 {
+// sample returns the vectors of up to n live rows, spread evenly.
+func (s *snapshot) sample(n, dim int) [][]float32 {
 	step := max(1, s.rows/n)
 	var rows [][]float32
 	seen := 0
@@ -58,7 +58,7 @@ func (s *snapshot) sample(n, stride int) [][]float32 {
 		}
 		for row := range b.rows {
 			if seen%step == 0 && len(rows) < n {
-				rows = append(rows, b.row(row, stride))
+				rows = append(rows, decoded(b.row(row, stride(dim)), dim))
 			}
 			seen++
 		}

@@ -29,7 +29,7 @@ func (q *search) within(first, last uint64) []uint64 {
 }
 
 // offer offers a row to top if it is accepted.
-func (q *search) offer(row []float32, id uint64, top *topK) {
+func (q *search) offer(row []int16, id uint64, top *topK) {
 	h := index.Scored{ID: id, Score: cosine(dot(q.unit, row))}
 	if top.admits(h) && (q.accept == nil || q.accept(id)) {
 		top.add(h)
@@ -84,12 +84,12 @@ func (b *block) scanOnly(q search, top *topK) {
 }
 
 // scanRows offers up to 64 rows to top: those with their bit set in live.
-func scanRows(q search, vecs []float32, ids []uint64, live uint64, top *topK) {
+func scanRows(q search, vecs []int16, ids []uint64, live uint64, top *topK) {
 	if live == 0 {
 		return
 	}
 	var products [blockRows]float32
-	kernels.Scan32(q.unit, vecs, products[:len(ids)])
+	kernels.Scan16(q.unit, vecs, products[:len(ids)])
 	for i, p := range products[:len(ids)] {
 		if top.full() && cosine(p) < top.hits[0].Score || live>>i&1 == 0 {
 			continue

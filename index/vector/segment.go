@@ -22,14 +22,14 @@ import (
 //	        length, dimensions, stride (uint32 each), rows (uint64), the length of
 //	        the identity (uint32), the identity, zeros, and the CRC of all that
 //	ids     uint64 each, then zeros up to a multiple of 64 bytes
-//	rows    stride float32 each, then zeros up to a multiple of 64 bytes
+//	rows    stride int16 each, see kernel.Encode16, then zeros up to a multiple of 64 bytes
 //	sums    the CRC of each block of 64 rows
 //	trailer the CRC of the ids; the CRC of sums, that CRC and the header's CRC
 //
 // All CRCs are CRC-32C in a uint32. The last one identifies the whole file; the manifest repeats
 // it.
 const (
-	segmentMagic  = "ragctxV1"
+	segmentMagic  = "ragctxV2"
 	byteOrderMark = 0x01020304
 	fixedHeader   = 36 // bytes before the identity
 	alignment     = 64
@@ -48,7 +48,7 @@ func layoutOf(identity string, rows, stride int) layout {
 	l.header = align(fixedHeader + int64(len(identity)) + 4)
 	l.ids = l.header
 	l.rows = l.ids + align(8*int64(rows))
-	l.sums = l.rows + align(4*int64(rows)*int64(stride))
+	l.sums = l.rows + align(2*int64(rows)*int64(stride))
 	l.trailer = l.sums + 4*int64((rows+blockRows-1)/blockRows)
 	l.size = l.trailer + 8
 	return l
@@ -78,11 +78,11 @@ type segment struct {
 	size     int64
 	sum      uint32
 	ids      []uint64
-	vecs     []float32
+	vecs     []int16
 	sums     []uint32 // by block
 	verified []atomic.Uint64
 	unmap    func() error
-	width    int // floats per row
+	width    int // codes per row
 	// first and last id, to skip the segment without touching its pages
 	first, last uint64
 	memory      []byte
@@ -130,8 +130,13 @@ func (s *segment) read(l layout, header []byte) error {
 	}
 	rows := int(order.Uint64(header[24:])) //nolint:gosec // what the caller asked for
 	s.ids = view[uint64](b[l.ids:], rows)
-	s.vecs = view[float32](b[l.rows:], rows*s.width)
+	s.vecs = view[int16](b[l.rows:], rows*s.width)
 	s.sums = view[uint32](b[l.sums:], (rows+blockRows-1)/blockRows)
+	for _, x := range b[l.rows+2*int64(len(s.vecs)) : l.sums] {
+		if x != 0 { // no checksum covers the padding
+			return errors.New("its padding is not zero")
+		}
+	}
 	s.verified = make([]atomic.Uint64, (len(s.sums)+63)/64)
 	for i := 1; i < len(s.ids); i++ {
 		if s.ids[i-1] >= s.ids[i] {
@@ -143,7 +148,7 @@ func (s *segment) read(l layout, header []byte) error {
 }
 
 // view returns the first n numbers in b, which must be aligned for them.
-func view[T uint32 | uint64 | float32](b []byte, n int) []T {
+func view[T uint32 | uint64 | int16](b []byte, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
@@ -156,8 +161,8 @@ func (s *segment) release() {
 	}
 }
 
-// row returns the padded vector of a row. Its block must have been checked.
-func (s *segment) row(i int) []float32 { return s.vecs[i*s.width : (i+1)*s.width] }
+// row returns a padded row. Its block must have been checked.
+func (s *segment) row(i int) []int16 { return s.vecs[i*s.width : (i+1)*s.width] }
 
 // locate returns the row of an id.
 func (s *segment) locate(id uint64) (int, bool) {
@@ -187,9 +192,9 @@ func (s *segment) check(block int) error {
 }
 
 // rowSum returns the checksum of rows as they are in memory.
-func rowSum(rows []float32) uint32 { return atomicfile.Checksum(rowBytes(rows)) }
+func rowSum(rows []int16) uint32 { return atomicfile.Checksum(rowBytes(rows)) }
 
 // rowBytes returns rows as bytes, without a copy.
-func rowBytes(rows []float32) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 4*len(rows))
+func rowBytes(rows []int16) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(rows))), 2*len(rows))
 }

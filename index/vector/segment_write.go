@@ -19,7 +19,7 @@ type rowRef struct {
 }
 
 // rowSource returns the row of a rowRef. It verifies stored rows.
-type rowSource func(ref rowRef) ([]float32, error)
+type rowSource func(ref rowRef) ([]int16, error)
 
 // sortedRows returns the live rows of a snapshot by ascending id.
 func (s *snapshot) sortedRows(stride int) ([]rowRef, rowSource) {
@@ -33,7 +33,7 @@ func (s *snapshot) sortedRows(stride int) ([]rowRef, rowSource) {
 		}
 	}
 	slices.SortFunc(refs, byID)
-	return refs, func(ref rowRef) ([]float32, error) {
+	return refs, func(ref rowRef) ([]int16, error) {
 		return s.blocks[ref.src].row(int(ref.row), stride), nil
 	}
 }
@@ -59,7 +59,7 @@ func mergedRows(from []liveSegment) ([]rowRef, rowSource) {
 		}
 	}
 	slices.SortFunc(refs, byID)
-	return refs, func(ref rowRef) ([]float32, error) {
+	return refs, func(ref rowRef) ([]int16, error) {
 		h := from[ref.src]
 		if err := h.check(int(ref.row) / blockRows); err != nil {
 			return nil, &damage{err} // a corrupt row must not get a valid checksum

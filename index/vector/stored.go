@@ -215,7 +215,7 @@ func (s *stored) Similarity(v []float32, id uint64) (float64, bool) {
 
 // find returns the row of an id if it is in memory, where rows are immutable. Otherwise it returns
 // the view that may have it.
-func (s *stored) find(id uint64) ([]float32, *storedView) {
+func (s *stored) find(id uint64) ([]int16, *storedView) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed || s.broken.Load() != nil {

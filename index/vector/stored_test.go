@@ -428,8 +428,8 @@ func FuzzManifest(f *testing.F) {
 	_ = s.Close()
 	files := fsys.Files()
 	f.Add(fsys.Bytes(faultDir + "/" + manifestFile)[8:])
-	f.Add([]byte(`{"format":"flat/1","identity":"fake","dimensions":5,"segments":[{"file":"../../etc/passwd","rows":1}]}`))
-	f.Add([]byte(`{"format":"flat/1","identity":"fake","dimensions":5,"segments":[{"file":"0000000000000001.segment","rows":2147483647}]}`))
+	f.Add([]byte(`{"format":"flat/2","identity":"fake","dimensions":5,"segments":[{"file":"../../etc/passwd","rows":1}]}`))
+	f.Add([]byte(`{"format":"flat/2","identity":"fake","dimensions":5,"segments":[{"file":"0000000000000001.segment","rows":2147483647}]}`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		copied := faultfs.New()
 		_ = copied.MkdirAll(faultDir, 0o700)

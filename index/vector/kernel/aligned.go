@@ -6,7 +6,7 @@ import "unsafe"
 const line = 64
 
 // Aligned returns n zeros at an address that is a multiple of 64 bytes.
-func Aligned[T int8 | uint32 | int32 | float32](n int) []T {
+func Aligned[T int8 | int16 | uint32 | int32 | float32](n int) []T {
 	var zero T
 	b := make([]T, n+line/int(unsafe.Sizeof(zero))-1)
 	past := uintptr(unsafe.Pointer(unsafe.SliceData(b))) % line

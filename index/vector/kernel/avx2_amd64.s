@@ -72,11 +72,13 @@ products:
 // ACCUMULATE adds eight products of a row, each rounded, to the eight sums in SUM:
 // portable Go has no fused float32 multiplication that could give equal results.
 #define ACCUMULATE(ROW, PRODUCT, SUM) \
-	VMULPS (ROW)(AT*4), Y8, PRODUCT; \
+	VPMOVSXWD (ROW)(AT*2), PRODUCT; \
+	VCVTDQ2PS PRODUCT, PRODUCT; \
+	VMULPS Y8, PRODUCT, PRODUCT; \
 	VADDPS PRODUCT, SUM, SUM
 
-// PRODUCTS32 multiplies four rows of floats, eight at a time.
-#define PRODUCTS32 \
+// PRODUCTS16 multiplies a query of floats with four rows of codes, eight at a time.
+#define PRODUCTS16 \
 	VXORPS Y0, Y0, Y0; \
 	VXORPS Y1, Y1, Y1; \
 	VXORPS Y2, Y2, Y2; \
@@ -97,25 +99,25 @@ more: \
 	VEXTRACTF128 $1, Y0, X1; \
 	VADDPS X1, X0, X0
 
-// func scan32AVX2(q, run *float32, stride int, out *float32, n int)
-TEXT ·scan32AVX2(SB), NOSPLIT, $0-40
+// func scan16AVX2(q *float32, run *int16, stride int, out *float32, n int)
+TEXT ·scan16AVX2(SB), NOSPLIT, $0-40
 	MOVQ q+0(FP), QUERY
 	MOVQ run+8(FP), ROW0
 	MOVQ stride+16(FP), STRIDE
 	MOVQ out+24(FP), OUT
 	MOVQ n+32(FP), LEFT
 rows:
-	RUN(4)
+	RUN(2)
 products:
-	PRODUCTS32
-	SCANNED(4)
+	PRODUCTS16
+	SCANNED(2)
 
-// func dot32AVX2(q *float32, chunks [][]float32, shift uint, stride int, ids []uint32, out *float32) (left int)
-TEXT ·dot32AVX2(SB), NOSPLIT, $0-88
+// func dot16AVX2(q *float32, chunks [][]int16, shift uint, stride int, ids []uint32, out *float32) (left int)
+TEXT ·dot16AVX2(SB), NOSPLIT, $0-88
 	ARGUMENTS
 rows:
 	MOVQ shift+32(FP), CX
-	GATHER(4)
+	GATHER(2)
 products:
-	PRODUCTS32
+	PRODUCTS16
 	GATHERED

@@ -13,7 +13,7 @@ func BenchmarkScan(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, count := range []int{1000, 100_000} {
 		q8, run8, out8 := filled(n, 0, codes(r)), filled(n*count, 0, codes(r)), make([]int32, count)
-		q32, run32, out32 := filled(n, 0, normal(r)), filled(n*count, 0, normal(r)), make([]float32, count)
+		q32, run16, out32 := query(n, 0, normal(r)), rows16(n, 0, filled(n*count, 0, normal(r))), make([]float32, count)
 		for _, k := range All() {
 			b.Run(fmt.Sprintf("codes/%d/%s", count, k.Name), func(b *testing.B) {
 				b.SetBytes(int64(n * count))
@@ -22,9 +22,9 @@ func BenchmarkScan(b *testing.B) {
 				}
 			})
 			b.Run(fmt.Sprintf("floats/%d/%s", count, k.Name), func(b *testing.B) {
-				b.SetBytes(int64(4 * n * count))
+				b.SetBytes(int64(2 * n * count))
 				for b.Loop() {
-					k.Scan32(q32, run32, out32)
+					k.Scan16(q32, run16, out32)
 				}
 			})
 		}
@@ -38,7 +38,7 @@ func BenchmarkDot(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, count := range []int{1000, 100_000} {
 		q8, rows8 := filled(n, 0, codes(r)), chunked(filled(n*count, 0, codes(r)), n, 10)
-		q32, rows32 := filled(n, 0, normal(r)), chunked(filled(n*count, 0, normal(r)), n, 10)
+		q32, rows := query(n, 0, normal(r)), chunked(rows16(n, 0, filled(n*count, 0, normal(r))), n, 10)
 		ids := shuffled(r, count)
 		for _, k := range All() {
 			b.Run(fmt.Sprintf("codes/%d/%s", count, k.Name), func(b *testing.B) {
@@ -50,11 +50,11 @@ func BenchmarkDot(b *testing.B) {
 				}
 			})
 			b.Run(fmt.Sprintf("floats/%d/%s", count, k.Name), func(b *testing.B) {
-				b.SetBytes(4 * n * width)
+				b.SetBytes(2 * n * width)
 				var out [width]float32
 				for i := 0; b.Loop(); i += width {
 					at := i % (len(ids) - width)
-					k.Dot32(q32, rows32, ids[at:at+width], out[:])
+					k.Dot16(q32, rows, ids[at:at+width], out[:])
 				}
 			})
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // fenced returns n zeros that end where a page begins that cannot be read.
-func fenced[T int8 | float32](t *testing.T, n int) (rows []T, past []T) {
+func fenced[T int8 | int16 | float32](t *testing.T, n int) (rows []T, past []T) {
 	t.Helper()
 	var zero T
 	page := os.Getpagesize()
@@ -44,10 +44,10 @@ func TestNothingPastTheRows(t *testing.T) {
 		for n := 8; n <= 9*8; n += 8 {
 			for count := 1; count <= 9; count++ {
 				q, _ := fenced[float32](t, n)
-				run, _ := fenced[float32](t, n*count)
+				run, _ := fenced[int16](t, n*count)
 				out := make([]float32, count)
-				k.Scan32(q, run, out)
-				k.Dot32(q, Rows32{[][]float32{run}, 4, n}, descending(count), out)
+				k.Scan16(q, run, out)
+				k.Dot16(q, Rows16{[][]int16{run}, 4, n}, descending(count), out)
 			}
 		}
 	}
@@ -82,10 +82,10 @@ func TestFaultsArePanics(t *testing.T) {
 		faults("Dot8", func() {
 			k.Dot8(make([]int8, 64), Rows8{[][]int8{past8[:128]}, 1, 64}, []uint32{0, 1}, make([]int32, 2))
 		})
-		_, past32 := fenced[float32](t, 8)
-		faults("Scan32", func() { k.Scan32(make([]float32, 8), past32[:16], make([]float32, 2)) })
-		faults("Dot32", func() {
-			k.Dot32(make([]float32, 8), Rows32{[][]float32{past32[:16]}, 1, 8}, []uint32{0, 1}, make([]float32, 2))
+		_, past16 := fenced[int16](t, 8)
+		faults("Scan16", func() { k.Scan16(make([]float32, 8), past16[:16], make([]float32, 2)) })
+		faults("Dot16", func() {
+			k.Dot16(make([]float32, 8), Rows16{[][]int16{past16[:16]}, 1, 8}, []uint32{0, 1}, make([]float32, 2))
 		})
 	}
 }

@@ -34,12 +34,13 @@ func FuzzFloats(f *testing.F) {
 	f.Add(int8(30), int8(-30), uint8(0), uint8(1), uint8(0), uint8(0), uint64(2))
 	f.Add(int8(-30), int8(5), uint8(2), uint8(33), uint8(63), uint8(5), uint64(3))
 	f.Fuzz(func(t *testing.T, least, spread int8, lanes, count, off, shift uint8, seed uint64) {
-		n, rows := Lanes32*(1+int(lanes)), 1+int(count)%40
+		n, rows := Lanes16*(1+int(lanes)), 1+int(count)%40
 		r := rand.New(rand.NewPCG(seed, 0))
 		draw := func() float32 { // within 2^±50: no product is subnormal, no sum overflows
 			exponent := int(least)%40 + r.IntN(11)*int(spread%2)
 			return float32(math.Ldexp(r.Float64()-.5, exponent))
 		}
-		checkFloats(t, filled(n, int(off)%16, draw), filled(n*rows, int(off)/16, draw), shuffled(r, rows), uint(shift)%7)
+		run := rows16(n, int(off)/16, filled(n*rows, 0, draw))
+		checkFloats(t, query(n, int(off)%16, draw), run, shuffled(r, rows), uint(shift)%7)
 	})
 }

@@ -14,7 +14,7 @@ import (
 
 // reference is the product of real numbers, near enough, and the sum of the
 // absolute values of its terms.
-func reference[T int8 | float32](q, row []T) (product, terms float64) {
+func reference[Q int8 | float32, T int8 | float32](q []Q, row []T) (product, terms float64) {
 	for i, x := range q {
 		p := float64(x) * float64(row[i])
 		product += p
@@ -23,13 +23,29 @@ func reference[T int8 | float32](q, row []T) (product, terms float64) {
 	return product, terms
 }
 
-// inOrder is the product of q and row as Dot32 states it, to the bit.
-func inOrder(q, row []float32) float32 {
+// inOrder is the product of q and row as Dot16 states it, to the bit.
+func inOrder(q []float32, row []int16) float32 {
 	var s [8]float32
 	for i, x := range q {
-		s[i%8] += float32(x * row[i])
+		s[i%8] += float32(x * float32(row[i]))
 	}
-	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+	return (((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))) * scaleOf(row)
+}
+
+// query returns a query that is zero where rows have their scale.
+func query(n, off int, draw func() float32) []float32 {
+	q := filled(n, off, draw)
+	clear(q[n-scaleCodes:])
+	return q
+}
+
+// rows16 encodes a run of vectors of n elements each, where the scale takes the last ones.
+func rows16(n, off int, run []float32) []int16 {
+	out := Aligned[int16](len(run) + off)[off:]
+	for i := 0; i < len(run); i += n {
+		Encode16(out[i:i+n], run[i:i+n-scaleCodes])
+	}
+	return out
 }
 
 func sum(row []int8) (s int32) {
@@ -41,7 +57,7 @@ func sum(row []int8) (s int32) {
 
 // filled returns n elements that draw makes, at an address that is a multiple of
 // 64 bytes plus off elements.
-func filled[T int8 | float32](n, off int, draw func() T) []T {
+func filled[T int8 | int16 | float32](n, off int, draw func() T) []T {
 	b := Aligned[T](n + off)[off:]
 	for i := range b {
 		b[i] = draw()
@@ -59,7 +75,7 @@ func constant(c int8) func() int8 { return func() int8 { return c } }
 func normal(r *rand.Rand) func() float32 { return func() float32 { return float32(r.NormFloat64()) } }
 
 // chunked copies a run of rows into chunks, the last one as short as can be.
-func chunked[T int8 | float32](run []T, stride int, shift uint) Rows[T] {
+func chunked[T int8 | int16](run []T, stride int, shift uint) Rows[T] {
 	return Rows[T]{Chunks: slices.Collect(slices.Chunk(slices.Clone(run), stride<<shift)), Shift: shift, Stride: stride}
 }
 
@@ -102,36 +118,78 @@ func checkCodes(t *testing.T, q, run []int8, ids []uint32, shift uint) {
 	}
 }
 
-// checkFloats does what checkCodes does: all implementations have to agree to the
-// bit, scans and gathers, also one row at a time, within the bound of Dot32.
-func checkFloats(t *testing.T, q, run []float32, ids []uint32, shift uint) {
+// checkFloats does what checkCodes does for rows of Encode16: all implementations have to agree to
+// the bit, scans and gathers, also one row at a time, within the bound of Dot16.
+func checkFloats(t *testing.T, q []float32, run []int16, ids []uint32, shift uint) {
 	t.Helper()
 	n := len(q)
 	rows := chunked(run, n, shift)
-	gamma := float64(n) * 0x1p-24 / (1 - float64(n)*0x1p-24)
+	gamma := float64(n+1) * 0x1p-24 / (1 - float64(n+1)*0x1p-24)
+	vector := make([]float32, n)
 	for _, k := range All() {
 		scanned, gathered := make([]float32, len(run)/n), make([]float32, len(ids))
-		k.Scan32(q, run, scanned)
-		k.Dot32(q, rows, ids, gathered)
+		k.Scan16(q, run, scanned)
+		k.Dot16(q, rows, ids, gathered)
 		for i, got := range scanned {
 			row := run[i*n : (i+1)*n]
-			want, terms := reference(q, row)
-			if math.Abs(float64(got)-want) > gamma*terms {
-				t.Fatalf("%s: Scan32 of %d elements = %v, want %v ± %v", k.Name, n, got, want, gamma*terms)
+			for j := range vector { // exactly what the row stands for
+				vector[j] = float32(row[j])
+			}
+			want, terms := reference(q, vector)
+			scale := float64(scaleOf(row))
+			if math.Abs(float64(got)-want*scale) > gamma*terms*scale {
+				t.Fatalf("%s: Scan16 of %d elements = %v, want %v ± %v", k.Name, n, got, want*scale, gamma*terms*scale)
 			}
 			if same := inOrder(q, row); got != same {
-				t.Fatalf("%s: Scan32 of %d elements = %v, want %v to the bit", k.Name, n, got, same)
+				t.Fatalf("%s: Scan16 of %d elements = %v, want %v to the bit", k.Name, n, got, same)
 			}
 			var alone [1]float32
-			if k.Scan32(q, row, alone[:]); alone[0] != got {
+			if k.Scan16(q, row, alone[:]); alone[0] != got {
 				t.Fatalf("%s: row %d alone = %v, beside others %v", k.Name, i, alone[0], got)
 			}
 		}
 		for i, id := range ids {
 			if gathered[i] != scanned[id] {
-				t.Fatalf("%s: Dot32 of row %d = %v, Scan32 %v", k.Name, id, gathered[i], scanned[id])
+				t.Fatalf("%s: Dot16 of row %d = %v, Scan16 %v", k.Name, id, gathered[i], scanned[id])
 			}
 		}
+	}
+}
+
+// TestEncode16 checks the error and the length of encoded vectors.
+func TestEncode16(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 8))
+	for _, dim := range []int{1, 2, 3, 6, 7, 8, 100, 256, 384, 1536} {
+		for _, size := range []float64{1e-40, 1e-20, 1, 1e20, 3e37} {
+			v := make([]float32, dim)
+			var squares, largest float64
+			for i := range v {
+				v[i] = float32(size * r.NormFloat64())
+				squares += float64(v[i]) * float64(v[i])
+				largest = max(largest, math.Abs(float64(v[i])))
+			}
+			row, back := make([]int16, Stride16(dim)), make([]float32, dim)
+			Encode16(row, v)
+			Decode16(back, row)
+			var length float64
+			for i, x := range back {
+				length += float64(x) * float64(x)
+				if off := math.Abs(float64(x) - float64(v[i])/math.Sqrt(squares)); off > largest/math.Sqrt(squares)*1e-4 {
+					t.Fatalf("%d elements of %g: element %d is off by %g", dim, size, i, off)
+				}
+			}
+			if math.Abs(math.Sqrt(length)-1) > 1e-6 {
+				t.Fatalf("%d elements of %g: length %v", dim, size, math.Sqrt(length))
+			}
+			again := make([]int16, len(row))
+			if Encode16(again, back); !slices.Equal(again[:dim], row[:dim]) {
+				t.Fatalf("%d elements of %g: a decoded vector has other codes", dim, size)
+			}
+		}
+	}
+	row := []int16{1, 2, 3, 4, 5, 6, 7, 8}
+	if Encode16(row, make([]float32, 6)); !slices.Equal(row, make([]int16, 8)) {
+		t.Errorf("a zero vector has row %v", row)
 	}
 }
 
@@ -160,10 +218,11 @@ func TestExtremeCodes(t *testing.T) {
 
 func TestFloats(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
-	for n := Lanes32; n <= 130*Lanes32; n += Lanes32 {
+	for n := Lanes16; n <= 130*Lanes16; n += Lanes16 {
 		for _, count := range []int{1, 2, 3, 4, 5 + r.IntN(9)} {
 			off := r.IntN(20)
-			checkFloats(t, filled(n, off, normal(r)), filled(n*count, off/2, normal(r)), shuffled(r, count), uint(r.IntN(4)))
+			run := rows16(n, off/2, filled(n*count, 0, normal(r)))
+			checkFloats(t, query(n, off, normal(r)), run, shuffled(r, count), uint(r.IntN(4)))
 		}
 	}
 }
@@ -175,7 +234,7 @@ func TestAlignments(t *testing.T) {
 		ids := shuffled(r, 5)
 		checkCodes(t, filled(384, off, codes(r)), filled(5*384, (off*7)%line, codes(r)), ids, 1)
 		if off < line/4 {
-			checkFloats(t, filled(40, off, normal(r)), filled(5*40, (off*7)%16, normal(r)), ids, 1)
+			checkFloats(t, query(40, off, normal(r)), rows16(40, (off*7)%16, filled(5*40, 0, normal(r))), ids, 1)
 		}
 	}
 }
@@ -184,16 +243,16 @@ func TestAlignments(t *testing.T) {
 func TestEqualRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{8, 16, 24, 256, 384, 392, 1000} {
-		q, row := filled(n, 1, normal(r)), filled(n, 2, normal(r))
+		q, row := query(n, 1, normal(r)), rows16(n, 2, filled(n, 0, normal(r)))
 		for count := 1; count <= 9; count++ {
 			for at := range count {
-				run := filled(n*count, 3, normal(r))
+				run := rows16(n, 3, filled(n*count, 0, normal(r)))
 				copy(run[at*n:], row)
 				for _, k := range All() {
 					var alone [1]float32
 					out := make([]float32, count)
-					k.Scan32(q, row, alone[:])
-					k.Scan32(q, run, out)
+					k.Scan16(q, row, alone[:])
+					k.Scan16(q, run, out)
 					if out[at] != alone[0] {
 						t.Fatalf("%s: row %d of %d = %v, alone %v", k.Name, at, count, out[at], alone[0])
 					}
@@ -208,29 +267,8 @@ func TestLongScan(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	const count = 3*256 + 3
 	checkCodes(t, filled(1024, 0, codes(r)), filled(1024*count, 0, codes(r)), shuffled(r, count), 6)
-	checkFloats(t, filled(256, 0, normal(r)), filled(256*count, 0, normal(r)), shuffled(r, count), 6)
+	checkFloats(t, query(256, 0, normal(r)), rows16(256, 0, filled(256*count, 0, normal(r))), shuffled(r, count), 6)
 	checkCodes(t, filled(MaxStride8, 0, codes(r)), filled(MaxStride8*9, 0, codes(r)), shuffled(r, 9), 6)
-}
-
-// TestNotFinite has rows with what is no number: their products are none, those
-// of their neighbours are.
-func TestNotFinite(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	inf := float32(math.Inf(1))
-	for n := 8; n <= 80; n += 8 {
-		for at := range n {
-			q, run := filled(n, 0, normal(r)), filled(4*n, 0, normal(r))
-			run[at], run[2*n+at] = float32(math.NaN()), inf
-			q[at] = 1
-			for _, k := range All() {
-				out := make([]float32, 4)
-				k.Scan32(q, run, out)
-				if out[0] == out[0] || out[2] != inf || out[1] != out[1] || out[3] != out[3] {
-					t.Fatalf("%s: %v", k.Name, out)
-				}
-			}
-		}
-	}
 }
 
 func TestUntouchedBesideResults(t *testing.T) {
@@ -239,9 +277,9 @@ func TestUntouchedBesideResults(t *testing.T) {
 			codes, floats := []int32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7}, []float32{7, 7, 7, 7, 7, 7, 7, 7, 7, 7}
 			ids := make([]uint32, n)
 			k.Scan8(make([]int8, 64), make([]int8, 64*n), codes[:n])
-			k.Scan32(make([]float32, 8), make([]float32, 8*n), floats[:n])
+			k.Scan16(make([]float32, 8), make([]int16, 8*n), floats[:n])
 			k.Dot8(make([]int8, 64), Rows8{[][]int8{make([]int8, 64)}, 0, 64}, ids, codes[:n])
-			k.Dot32(make([]float32, 8), Rows32{[][]float32{make([]float32, 8)}, 0, 8}, ids, floats[:n])
+			k.Dot16(make([]float32, 8), Rows16{[][]int16{make([]int16, 8)}, 0, 8}, ids, floats[:n])
 			for i := range codes {
 				want := int32(7)
 				if i < n {
@@ -258,7 +296,7 @@ func TestUntouchedBesideResults(t *testing.T) {
 // TestRefused has arguments that do not fit each other, and ids of no row.
 func TestRefused(t *testing.T) {
 	rows8 := Rows8{[][]int8{make([]int8, 128), make([]int8, 64)}, 1, 64}
-	rows32 := Rows32{[][]float32{make([]float32, 16), make([]float32, 8)}, 1, 8}
+	rowsOf16 := Rows16{[][]int16{make([]int16, 16), make([]int16, 8)}, 1, 8}
 	for _, k := range All() {
 		panics := func(name string, f func()) {
 			t.Helper()
@@ -273,10 +311,10 @@ func TestRefused(t *testing.T) {
 			panics(fmt.Sprint("codes ", n), func() { k.Scan8(make([]int8, n), make([]int8, n), make([]int32, 1)) })
 		}
 		for _, n := range []int{0, 1, 12} {
-			panics(fmt.Sprint("floats ", n), func() { k.Scan32(make([]float32, n), make([]float32, n), make([]float32, 1)) })
+			panics(fmt.Sprint("floats ", n), func() { k.Scan16(make([]float32, n), make([]int16, n), make([]float32, 1)) })
 		}
 		panics("half a row", func() { k.Scan8(make([]int8, 64), make([]int8, 96), make([]int32, 1)) })
-		panics("too few results", func() { k.Scan32(make([]float32, 8), make([]float32, 16), make([]float32, 1)) })
+		panics("too few results", func() { k.Scan16(make([]float32, 8), make([]int16, 16), make([]float32, 1)) })
 		panics("another stride", func() { k.Dot8(make([]int8, 128), rows8, []uint32{0}, make([]int32, 1)) })
 		panics("more ids than results", func() { k.Dot8(make([]int8, 64), rows8, []uint32{0, 1}, make([]int32, 1)) })
 		for _, id := range []uint32{3, 4, 1 << 31, math.MaxUint32} {
@@ -284,7 +322,7 @@ func TestRefused(t *testing.T) {
 				ids := make([]uint32, 9)
 				ids[at] = id
 				panics(fmt.Sprintf("code %d at %d", id, at), func() { k.Dot8(make([]int8, 64), rows8, ids, make([]int32, 9)) })
-				panics(fmt.Sprintf("float %d at %d", id, at), func() { k.Dot32(make([]float32, 8), rows32, ids, make([]float32, 9)) })
+				panics(fmt.Sprintf("float %d at %d", id, at), func() { k.Dot16(make([]float32, 8), rowsOf16, ids, make([]float32, 9)) })
 			}
 		}
 	}
@@ -292,8 +330,8 @@ func TestRefused(t *testing.T) {
 
 func TestNoAllocation(t *testing.T) {
 	rows8 := Rows8{[][]int8{make([]int8, 64)}, 0, 64}
-	rows32 := Rows32{[][]float32{make([]float32, 8)}, 0, 8}
-	run8, run32 := make([]int8, 128), make([]float32, 16)
+	rowsOf16 := Rows16{[][]int16{make([]int16, 8)}, 0, 8}
+	run8, run16 := make([]int8, 128), make([]int16, 16)
 	for _, k := range All() {
 		allocs := testing.AllocsPerRun(10, func() {
 			var (
@@ -305,8 +343,8 @@ func TestNoAllocation(t *testing.T) {
 			)
 			k.Scan8(q8[:], run8, out8[:])
 			k.Dot8(q8[:], rows8, ids[:], out8[:])
-			k.Scan32(q32[:], run32, out32[:])
-			k.Dot32(q32[:], rows32, ids[:], out32[:])
+			k.Scan16(q32[:], run16, out32[:])
+			k.Dot16(q32[:], rowsOf16, ids[:], out32[:])
 		})
 		if allocs != 0 {
 			t.Errorf("%s: %v allocations, the buffers of the caller included", k.Name, allocs)
@@ -328,8 +366,8 @@ func TestAligned(t *testing.T) {
 
 func TestStrides(t *testing.T) {
 	for dim := 1; dim < 1000; dim++ {
-		a, b := Stride8(dim), Stride32(dim)
-		if a%Lanes8 != 0 || a < dim || a-dim >= Lanes8 || b%Lanes32 != 0 || b < dim || b-dim >= Lanes32 {
+		a, b := Stride8(dim), Stride16(dim)
+		if a%Lanes8 != 0 || a < dim || a-dim >= Lanes8 || b%Lanes16 != 0 || b < dim+scaleCodes || b-dim-scaleCodes >= Lanes16 {
 			t.Fatalf("%d elements: strides %d and %d", dim, a, b)
 		}
 	}

@@ -35,12 +35,12 @@ func (k *Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) {
 	rows.missing(ids[len(ids)-left:])
 }
 
-func (k *Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) {
-	observe(q, func(i int) []float32 { return rows.Row(ids[i]) }, out)
+func (k *Kernels) dot16(q []float32, rows *Rows16, ids []uint32, out []float32) {
+	observe(q, func(i int) []int16 { return rows.Row(ids[i]) }, out)
 	left := 0
 	switch k.set {
 	case avx512, avx2:
-		left = dot32AVX2(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
+		left = dot16AVX2(&q[0], rows.Chunks, rows.Shift, rows.Stride, ids, &out[0])
 	case portable:
 		gatherFloats(q, rows, ids, out)
 	}
@@ -75,14 +75,14 @@ func (k *Kernels) scan8(q, run []int8, out []int32) {
 	}
 }
 
-func (k *Kernels) scan32(q, run, out []float32) {
+func (k *Kernels) scan16(q []float32, run []int16, out []float32) {
 	n := len(q)
-	observe(q, func(i int) []float32 { return run[i*n : (i+1)*n] }, out)
-	for step := max(maxRun/(n*int(unsafe.Sizeof(q[0])))&^3, 4); len(out) > 0; {
+	observe(q, func(i int) []int16 { return run[i*n : (i+1)*n] }, out)
+	for step := max(maxRun/(n*int(unsafe.Sizeof(run[0])))&^3, 4); len(out) > 0; {
 		rows := min(step, len(out))
 		switch k.set {
 		case avx512, avx2:
-			scan32AVX2(&q[0], &run[0], n, &out[0], rows)
+			scan16AVX2(&q[0], &run[0], n, &out[0], rows)
 		case portable:
 			scanFloats(q, run[:rows*n], out[:rows])
 		}
@@ -100,7 +100,7 @@ func scan8VNNI(q, run *int8, stride int, out *int32, n int)
 func scan8AVX2(q, run *int8, stride int, out *int32, n int)
 
 //go:noescape
-func scan32AVX2(q, run *float32, stride int, out *float32, n int)
+func scan16AVX2(q *float32, run *int16, stride int, out *float32, n int)
 
 //go:noescape
 func dot8VNNI(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
@@ -109,4 +109,4 @@ func dot8VNNI(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, ou
 func dot8AVX2(q *int8, chunks [][]int8, shift uint, stride int, ids []uint32, out *int32) (left int)
 
 //go:noescape
-func dot32AVX2(q *float32, chunks [][]float32, shift uint, stride int, ids []uint32, out *float32) (left int)
+func dot16AVX2(q *float32, chunks [][]int16, shift uint, stride int, ids []uint32, out *float32) (left int)

@@ -10,8 +10,8 @@ func (*Kernels) dot8(q []int8, rows *Rows8, ids []uint32, out []int32) {
 
 func (*Kernels) scan8(q, run []int8, out []int32) { scanCodes(q, run, out) }
 
-func (*Kernels) dot32(q []float32, rows *Rows32, ids []uint32, out []float32) {
+func (*Kernels) dot16(q []float32, rows *Rows16, ids []uint32, out []float32) {
 	gatherFloats(q, rows, ids, out)
 }
 
-func (*Kernels) scan32(q, run, out []float32) { scanFloats(q, run, out) }
+func (*Kernels) scan16(q []float32, run []int16, out []float32) { scanFloats(q, run, out) }

@@ -2,4 +2,4 @@
 
 package kernel
 
-func observe[T int8 | float32, S int32 | float32]([]T, func(int) []T, []S) {}
+func observe[Q int8 | float32, T int8 | int16, S int32 | float32]([]Q, func(int) []T, []S) {}
