@@ -87,7 +87,8 @@ func (s *Store) secureErase(ctx context.Context, done []int64) error {
 		return err
 	}
 	err := s.write.do(ctx, Low|Frees, func(ctx context.Context, tx *Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM erasures WHERE id IN (SELECT value FROM json_each(?)) AND scope = ''`, jsonArray(done))
+		_, err := tx.ExecContext(ctx, `DELETE FROM erasures
+			WHERE id IN (SELECT CAST(value AS BIGINT) FROM json_each(?)) AND scope = ''`, jsonArray(done))
 		return err
 	})
 	if err != nil {

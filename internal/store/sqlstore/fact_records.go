@@ -154,7 +154,8 @@ func inheritFactRecord(ctx context.Context, tx *Tx, r record, version int, old i
 	for _, q := range []string{
 		`INSERT INTO facts (item, namespace, user, flags, kind, words, subject, attribute, value, about)
 			SELECT i.id, f.namespace, i.user, ?1, f.kind, ?2, f.subject, f.attribute,
-				CASE WHEN f.words = ?2 THEN f.value ELSE '' END, CASE WHEN f.words = ?2 THEN f.about ELSE json_remove(f.about, '$.value') END
+				CASE WHEN f.words = ?2 THEN f.value ELSE '' END,
+				CASE WHEN f.words = ?2 THEN f.about ELSE json_remove(f.about, '$.value') END
 			FROM facts f JOIN items i ON i.namespace = ?3 AND i.kind = ?4 AND i.key = ?5 AND i.version = ?6
 			WHERE f.item = ?7 AND f.kind <> ''
 			ON CONFLICT (item) DO UPDATE SET kind = excluded.kind, words = excluded.words, subject = excluded.subject,

@@ -201,7 +201,8 @@ func deleteHidden(ctx context.Context, tx *Tx, id int64, enough func(int) bool) 
 	}
 	tables := []string{`DELETE FROM units WHERE id IN (SELECT id FROM units WHERE item = ? LIMIT ?)`}
 	if !lent {
-		tables = append(tables, `DELETE FROM text_parts WHERE (item, start) IN (SELECT item, start FROM text_parts WHERE item = ? LIMIT ? / 8)`)
+		tables = append(tables, `DELETE FROM text_parts
+			WHERE (item, start) IN (SELECT item, start FROM text_parts WHERE item = ? LIMIT ? / 8)`)
 	}
 	for done := 0; ; {
 		n := 0

@@ -22,7 +22,8 @@ func (s *Store) BeginRequest(ctx context.Context, k store.RequestKey, hash []byt
 		err = s.write.doIn(ctx, NoNamespaces, High, func(ctx context.Context, tx *Tx) error {
 			_, err := tx.ExecContext(ctx, `INSERT INTO idempotency (namespace, route, key, hash, seed, created)
 				VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (namespace, route, key) DO UPDATE SET hash = excluded.hash, seed = excluded.seed,
-					created = excluded.created, status = NULL, header = '{}', body = NULL`, k.Namespace, k.Route, k.Key, hash, seed, a.Created.UnixMicro())
+					created = excluded.created, status = NULL, header = '{}', body = NULL`,
+				k.Namespace, k.Route, k.Key, hash, seed, a.Created.UnixMicro())
 			return err
 		})
 	}

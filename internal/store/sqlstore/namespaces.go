@@ -133,6 +133,9 @@ func (s *Store) ListNamespaces(ctx context.Context, f store.NamespaceFilter) ([]
 		names, _ := json.Marshal(f.Among) // strings: cannot fail
 		c.and(`name IN (SELECT value FROM json_each(?))`, string(names))
 	}
+	if f.Limit < 0 {
+		f.Limit = noLimit
+	}
 	all := []store.Namespace{}
 	err := s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT `+namespaceColumns+` FROM namespaces WHERE `+c.sql+` ORDER BY name LIMIT ?`,

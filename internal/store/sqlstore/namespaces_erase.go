@@ -51,7 +51,8 @@ func hideNamespace(ctx context.Context, tx *Tx, ns int64, name string) error {
 	}
 	// A spooling job is invisible, and deleted by default.
 	_, err = tx.ExecContext(ctx,
-		`UPDATE jobs SET namespace = ?, state = 'spooling', request = '{}', result = '' WHERE namespace = ?`, tx.Dialect.erasedName(ns), name)
+		`UPDATE jobs SET namespace = ?, state = 'spooling', request = '{}', result = '' WHERE namespace = ?`,
+		tx.Dialect.erasedName(ns), name)
 	return err
 }
 

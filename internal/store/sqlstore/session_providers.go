@@ -26,7 +26,8 @@ func (s *Store) AddSessionProvider(ctx context.Context, k store.SessionKey, name
 			return ragctx.Invalid("name", "exceeds the limit of %d providers for a session; remove one", have)
 		}
 		_, err := tx.ExecContext(ctx, `INSERT INTO session_providers (namespace, session, user, name, added) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (namespace, session, user, name) DO UPDATE SET added = excluded.added, removed = 0`, k.Namespace, k.Session, k.User, name, s.now().UnixMicro())
+			ON CONFLICT (namespace, session, user, name) DO UPDATE SET added = excluded.added, removed = 0`,
+			k.Namespace, k.Session, k.User, name, s.now().UnixMicro())
 		return err
 	})
 	return added, failedIf("add provider to session", err)

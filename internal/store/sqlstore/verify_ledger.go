@@ -16,8 +16,8 @@ func (s *Store) verifyLedgers(ctx context.Context, o store.VerifyOptions, r *sto
 	for n := page; n == page; {
 		n = 0
 		err := s.view(ctx, func(tx *Tx) error {
-			rows, err := tx.QueryContext(ctx, `SELECT seq, ledger, at, length(id), coalesce(json_valid(data), 1),
-				coalesce(json_valid(metadata), 1)
+			rows, err := tx.QueryContext(ctx, `SELECT seq, ledger, at, length(id), coalesce(json_valid(data), true),
+				coalesce(json_valid(metadata), true)
 				FROM ledger_messages WHERE seq > ? ORDER BY seq LIMIT ?`, last, page)
 			if err != nil {
 				return err

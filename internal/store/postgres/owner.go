@@ -1,0 +1,182 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ragctx/ragctx"
+)
+
+// ownership is the right of this process to use the database. It is a lock of a connection, so the
+// server takes it from a process that has died or cannot be reached. The epoch counts the owners.
+type ownership struct {
+	store  *Store
+	failed func(*ragctx.RepairError)
+
+	mu    sync.Mutex
+	conn  *sql.Conn // nil while the lock is lost
+	epoch int64
+	other *ragctx.RepairError // another process has taken over
+
+	end context.CancelFunc
+	wg  sync.WaitGroup
+}
+
+// ownerKey is the number of the lock in a database.
+const ownerKey = 0x7261676374780001
+
+// How often the owner checks that it still has the lock, and how long a check may take.
+const (
+	ownerInterval = 2 * time.Second
+	ownerTimeout  = 5 * time.Second
+)
+
+// patience is how long an opening waits for the lock of a process that is ending.
+const patience = 5 * time.Second
+
+// own takes the lock and keeps it until it is released.
+func (s *Store) own(ctx context.Context, failed func(*ragctx.RepairError)) (*ownership, error) {
+	o := &ownership{store: s, failed: failed}
+	const create = `CREATE TABLE IF NOT EXISTS ragctx_owner (one BOOLEAN PRIMARY KEY CHECK (one), epoch BIGINT NOT NULL)`
+	if _, err := s.db.ExecContext(ctx, create); err != nil {
+		return nil, wrap(err)
+	}
+	for until := time.Now().Add(patience); ; {
+		err := o.take(ctx)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, ragctx.ErrConflict) || time.Now().After(until) {
+			return nil, err
+		}
+		select {
+		case <-time.After(ownerInterval / 10):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	life, end := context.WithCancel(context.Background())
+	o.end = end
+	o.wg.Go(func() { o.keep(life) })
+	return o, nil
+}
+
+// take takes the lock and counts the owner.
+func (o *ownership) take(ctx context.Context) error {
+	c, err := o.store.db.Conn(ctx)
+	if err != nil {
+		return wrap(err)
+	}
+	var got bool
+	err = c.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(?)`, int64(ownerKey)).Scan(&got)
+	if err == nil && !got {
+		err = fmt.Errorf("%w: another ragctx uses this database; stop it, or give this one a database of its own", ragctx.ErrConflict)
+	}
+	if err != nil {
+		return errors.Join(wrap(err), c.Close())
+	}
+	var epoch int64
+	err = c.QueryRowContext(ctx, `SELECT coalesce(max(epoch), 0) FROM ragctx_owner`).Scan(&epoch)
+	if err == nil && (o.epoch == 0 || epoch == o.epoch) {
+		err = c.QueryRowContext(ctx, `INSERT INTO ragctx_owner (one, epoch) VALUES (true, 1)
+			ON CONFLICT (one) DO UPDATE SET epoch = ragctx_owner.epoch + 1 RETURNING epoch`).Scan(&epoch)
+	} else if err == nil {
+		err = &ragctx.RepairError{
+			Kind:    ragctx.RepairWrites,
+			Problem: "another ragctx has used the database since this one lost the connection; restart this one",
+			Cause:   fmt.Errorf("owner %d, was %d", epoch, o.epoch),
+		}
+	}
+	if err != nil {
+		_, free := c.ExecContext(ctx, `SELECT pg_advisory_unlock(?)`, int64(ownerKey))
+		return errors.Join(wrap(err), free, c.Close())
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.conn, o.epoch = c, epoch
+	return nil
+}
+
+// keep checks the lock and takes it again after the connection was lost.
+func (o *ownership) keep(ctx context.Context) {
+	for tick := time.NewTicker(ownerInterval); ; {
+		select {
+		case <-ctx.Done():
+			tick.Stop()
+			return
+		case <-tick.C:
+		}
+		o.check(ctx)
+	}
+}
+
+func (o *ownership) check(ctx context.Context) {
+	ctx, end := context.WithTimeout(ctx, ownerTimeout)
+	defer end()
+	o.mu.Lock()
+	c, other := o.conn, o.other
+	o.mu.Unlock()
+	if other != nil {
+		return
+	}
+	if c != nil {
+		if err := c.PingContext(ctx); err == nil || errors.Is(ctx.Err(), context.Canceled) {
+			return
+		}
+		_ = c.Close() // it is lost
+		o.mu.Lock()
+		o.conn = nil
+		o.mu.Unlock()
+	}
+	if repair, ok := errors.AsType[*ragctx.RepairError](o.take(ctx)); ok {
+		o.mu.Lock()
+		o.other = repair
+		o.mu.Unlock()
+		if o.failed != nil {
+			o.failed(repair)
+		}
+	}
+}
+
+// failures returns the failure of a process that is no longer the owner.
+func (o *ownership) failures() []*ragctx.RepairError {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.other == nil {
+		return nil
+	}
+	return []*ragctx.RepairError{o.other}
+}
+
+// allow fails while the process is not the owner.
+func (o *ownership) allow() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.other != nil:
+		return o.other
+	case o.conn == nil:
+		return fmt.Errorf("%w: the connection to the database was lost; try again", ragctx.ErrUnavailable)
+	}
+	return nil
+}
+
+// release gives the lock back.
+func (o *ownership) release() error {
+	if o == nil || o.end == nil {
+		return nil
+	}
+	o.end()
+	o.wg.Wait()
+	if o.conn == nil {
+		return nil
+	}
+	ctx, end := context.WithTimeout(context.Background(), ownerTimeout)
+	defer end()
+	_, _ = o.conn.ExecContext(ctx, `SELECT pg_advisory_unlock(?)`, int64(ownerKey)) // closing the pool frees it, too
+	return o.conn.Close()
+}

@@ -1,0 +1,360 @@
+// Package postgres keeps the store in a PostgreSQL database. The statements are in package sqlstore; this
+// package has what only a server needs: the schema, the translation of statements, a pool, and
+// the locks that put writes in order.
+//
+// Writes run at the same time, each in its transaction. A write of a namespace locks the row of the
+// namespace, so that it sees all earlier ones, and so that the changes of a namespace are
+// committed in the order of their numbers. Other writes take the lock of what they check.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
+)
+
+//go:embed schema/*.sql
+var schema embed.FS
+
+// Options configures a [Store]. The zero value works.
+type Options struct {
+	// Now is the clock; nil is the system clock.
+	Now func() time.Time
+	// KeepVersions is the number of versions kept per document; see [sqlstore.Options].
+	KeepVersions int
+	// Dir is the folder for temporary files; "" is the system's.
+	Dir string
+	// Failed is called on the first failure that needs an operator. It must not block.
+	Failed func(*ragctx.RepairError)
+}
+
+var (
+	_ store.Store       = (*Store)(nil)
+	_ sqlstore.Database = (*Store)(nil)
+)
+
+// Store is the store in a database. Its methods are safe for concurrent use.
+type Store struct {
+	*sqlstore.Store
+
+	db     *sql.DB
+	dir    string // for temporary files
+	now    func() time.Time
+	urgent atomic.Int64
+	// slow admits writes of low priority, so that they leave connections to others.
+	slow   chan struct{}
+	owner  *ownership
+	closed atomic.Bool
+	once   sync.Once
+}
+
+// Connections of the pool, and those that writes of low priority may use.
+const (
+	maxConnections = 16
+	maxSlow        = 4
+)
+
+// connectTimeout limits how long the server may take to accept a connection.
+const connectTimeout = 10 * time.Second
+
+// lockTimeout limits how long a statement waits for the lock of another write.
+const lockTimeout = 30 * time.Second
+
+// Open opens the database at a URL such as postgres://user@host/name and migrates its schema.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, ragctx.Invalid("store", "is no URL of a database: %s; write it as postgres://user@host/name", withoutSecret(err, url))
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	config.ConnectTimeout = connectTimeout
+	config.DialFunc = httpclient.Dial(net.Dialer{KeepAlive: 15 * time.Second})
+	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // the dialer resolves
+	config.RuntimeParams["application_name"] = "ragctx"
+	config.RuntimeParams["lock_timeout"] = fmt.Sprint(lockTimeout.Milliseconds())
+	config.RuntimeParams["client_encoding"] = "UTF8"
+	s := &Store{dir: o.Dir, now: o.Now, slow: make(chan struct{}, maxSlow)}
+	s.db = sql.OpenDB(connector{stdlib.GetConnector(*config)})
+	s.db.SetMaxOpenConns(maxConnections)
+	s.db.SetMaxIdleConns(maxConnections)
+	s.Store = sqlstore.New(s, &dialect, sqlstore.Options{Now: o.Now, KeepVersions: o.KeepVersions})
+	if err := s.open(ctx, o); err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context, o Options) (err error) {
+	if s.owner, err = s.own(ctx, o.Failed); err != nil {
+		return err
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	return s.Start(ctx)
+}
+
+// migrate applies the missing schema files, each in its own transaction. It rejects a database from a
+// newer version, and one that another program uses.
+func (s *Store) migrate(ctx context.Context) error {
+	files, err := fs.Glob(schema, "schema/*.sql")
+	if err != nil {
+		return err
+	}
+	slices.Sort(files)
+	const create = `CREATE TABLE IF NOT EXISTS ragctx_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL)`
+	if _, err := s.db.ExecContext(ctx, create); err != nil {
+		return wrap(err)
+	}
+	var have int
+	if err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM ragctx_schema`).Scan(&have); err != nil {
+		return wrap(err)
+	}
+	if have > len(files) {
+		return fmt.Errorf("%w: the database was written by a newer version of ragctx (schema %d, this program knows %d); use that version",
+			ragctx.ErrConflict, have, len(files))
+	}
+	for i := have; i < len(files); i++ {
+		text, err := schema.ReadFile(files[i])
+		if err != nil {
+			return err
+		}
+		if err := s.apply(ctx, i+1, string(text)); err != nil {
+			return fmt.Errorf("migrate %s: %w", files[i], wrap(err))
+		}
+	}
+	return nil
+}
+
+// apply runs the statements of a schema file.
+func (s *Store) apply(ctx context.Context, version int, text string) error {
+	c, err := s.db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return c.Raw(func(raw any) error {
+		at, ok := raw.(conn).innerConn.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("a connection of the driver is a %T", raw)
+		}
+		text = fmt.Sprintf("BEGIN;\n%s\nINSERT INTO ragctx_schema (version, applied) VALUES (%d, now());\nCOMMIT", text, version)
+		_, err := at.Conn().PgConn().Exec(ctx, text).ReadAll()
+		if err != nil {
+			_, rollback := at.Conn().PgConn().Exec(ctx, "ROLLBACK").ReadAll()
+			err = errors.Join(err, rollback)
+		}
+		return err
+	})
+}
+
+// View implements [sqlstore.Database].
+func (s *Store) View(ctx context.Context, fn func(*sqlstore.Tx) error) error {
+	if s.closed.Load() {
+		return fmt.Errorf("store: %w", ragctx.ErrClosed)
+	}
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
+	if err != nil {
+		return wrap(err)
+	}
+	err = fn(&sqlstore.Tx{Tx: tx, Dialect: &dialect})
+	if end := tx.Rollback(); err == nil && !errors.Is(end, sql.ErrTxDone) {
+		err = end
+	}
+	return wrap(err)
+}
+
+// Bulk implements [sqlstore.Database].
+func (s *Store) Bulk(ctx context.Context, fn func(*sqlstore.Tx) error) error { return s.View(ctx, fn) }
+
+// Write implements [sqlstore.Database]. It never runs fn again: whoever does may write twice.
+func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Context, *sqlstore.Tx) error) error {
+	if s.closed.Load() {
+		return fmt.Errorf("store: %w", ragctx.ErrClosed)
+	}
+	if w.Priority&^sqlstore.Frees == sqlstore.High {
+		s.urgent.Add(1)
+		defer s.urgent.Add(-1)
+	} else {
+		select {
+		case s.slow <- struct{}{}:
+			defer func() { <-s.slow }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err := errors.Join(ctx.Err(), s.owner.allow()); err != nil {
+		return err
+	}
+	err := s.transact(context.WithoutCancel(ctx), w.Namespace, fn)
+	s.Committed(w.Namespace) // also if the state in the database is unknown
+	if err == nil && w.Then != nil {
+		w.Then()
+	}
+	return wrap(err)
+}
+
+// transact runs fn in a transaction.
+func (s *Store) transact(ctx context.Context, ns int64, fn func(context.Context, *sqlstore.Tx) error) (err error) {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	t := sqlstore.Tx{Tx: tx, Dialect: &dialect}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("store: write panicked: %v", p)
+		}
+		if err != nil {
+			if end := tx.Rollback(); !errors.Is(end, sql.ErrTxDone) {
+				err = errors.Join(err, end)
+			}
+		}
+	}()
+	if err := lockFirst(ctx, tx, ns); err != nil {
+		return err
+	}
+	if err := fn(ctx, &t); err != nil {
+		return err
+	}
+	if t.Changed {
+		s.Publish()
+	}
+	if err := tx.Commit(); err != nil {
+		return commitError(err)
+	}
+	return nil
+}
+
+// lockFirst takes the lock of a write's namespace, or the one that writes of several namespaces share.
+func lockFirst(ctx context.Context, tx *sql.Tx, ns int64) error {
+	switch {
+	case ns > 0:
+		return lockNamespace(ctx, tx, ns)
+	case ns == sqlstore.AllNamespaces:
+		return lock(ctx, tx, "all", 0)
+	}
+	return nil
+}
+
+// Urgent implements [sqlstore.Database].
+func (s *Store) Urgent() bool { return s.urgent.Load() > 0 }
+
+// Freeing implements [sqlstore.Database]. The server's disk is not ours to reserve.
+func (s *Store) Freeing(fn func() error) error { return fn() }
+
+// BeginFreeing implements [store.Space].
+func (s *Store) BeginFreeing() (end func()) { return func() {} }
+
+// ReleaseReserve implements [store.Space].
+func (s *Store) ReleaseReserve() {}
+
+// scrubbed are the tables that hold what users write.
+const scrubbed = `items, texts, text_parts, units, voices, facts, provenance, history, quarantine, turns, vectors, job_items, idempotency,
+	procedures, procedure_bodies, procedure_sources, sessions, session_messages, session_compactions, session_notes, ledger_messages, audit`
+
+// Scrub implements [sqlstore.Database]. Vacuum frees the space of deleted rows for others to overwrite; when
+// the bytes are gone from the server's files, its logs and its copies is up to the server.
+func (s *Store) Scrub(ctx context.Context) error {
+	_, err := s.db.ExecContext(ctx, `VACUUM `+scrubbed)
+	return wrap(err)
+}
+
+// Inspect implements [sqlstore.Database]. The server checks its own pages.
+func (s *Store) Inspect(context.Context, store.VerifyOptions, *store.VerifyReport) error { return nil }
+
+// Failures implements [store.Health].
+func (s *Store) Failures() []*ragctx.RepairError { return s.owner.failures() }
+
+// Ready implements [store.Health].
+func (s *Store) Ready(ctx context.Context) error {
+	if f := s.Failures(); len(f) > 0 {
+		return f[0]
+	}
+	_, err := s.ListNamespaces(ctx, store.NamespaceFilter{Limit: 1})
+	return err
+}
+
+// Close implements [store.Health].
+func (s *Store) Close() (err error) {
+	s.once.Do(func() {
+		s.Stop()
+		s.closed.Store(true)
+		err = errors.Join(s.owner.release(), s.db.Close())
+	})
+	return err
+}
+
+// wrap adds sentinels to the errors of the server, for the API.
+func wrap(err error) error {
+	if err != nil && err.Error() == "sql: database is closed" { // database/sql exports no such error
+		return fmt.Errorf("store: %w", ragctx.ErrClosed)
+	}
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || isLost(err) {
+			return fmt.Errorf("%w: the database does not answer: %v", ragctx.ErrUnavailable, err)
+		}
+		return err
+	}
+	switch class := e.Code[:2]; {
+	case e.Code == "RC001":
+		return fmt.Errorf("%w: the namespace was erased concurrently; repeat the request to create a new one of "+
+			"that name", ragctx.ErrConflict)
+	case class == "53" || class == "57" || class == "58" || class == "08":
+		return fmt.Errorf("%w: the database cannot serve: %v", ragctx.ErrUnavailable, err)
+	case class == "40" || e.Code == "55P03":
+		return fmt.Errorf("%w: another write was in the way; try again: %v", ragctx.ErrUnavailable, err)
+	case class == "XX":
+		return &ragctx.RepairError{Kind: ragctx.RepairDatabase, Problem: "the database reports damage; restore a copy", Cause: err}
+	case class == "22" && strings.Contains(e.Message, "invalid byte sequence"):
+		return ragctx.Invalid("text", "has bytes that PostgreSQL cannot store: %s; send UTF-8 without NUL characters", e.Message)
+	}
+	return err
+}
+
+// isLost reports whether a connection was lost.
+func isLost(err error) bool {
+	if _, ok := errors.AsType[*net.OpError](err); ok {
+		return true
+	}
+	return err != nil && strings.Contains(err.Error(), "conn closed") || pgconn.Timeout(err)
+}
+
+// commitError describes a failed commit. If the server did not refuse it, the write may be stored.
+func commitError(err error) error {
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
+		return fmt.Errorf("commit: %w", err)
+	}
+	return fmt.Errorf("%w: the connection was lost while the write was committed: it may be stored; read before you repeat it: %v",
+		ragctx.ErrUnavailable, err)
+}
+
+// withoutSecret returns the text of an error about a URL without the URL, which may hold a password.
+func withoutSecret(err error, url string) string {
+	text := err.Error()
+	if _, reason, ok := strings.Cut(text, "`: "); ok {
+		text = reason
+	}
+	return strings.ReplaceAll(text, url, "…")
+}
