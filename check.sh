@@ -6,6 +6,7 @@
 #   ./check.sh quick   go.mod, build, vet and plain tests
 #   ./check.sh console the console in a browser
 #   ./check.sh clients the packages of clients/ against the program
+#   ./check.sh cluster the store in a PostgreSQL server
 #
 # FUZZTIME (default 2s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
 # points the tests that need evaluation data to it; without it they skip.
@@ -24,6 +25,10 @@ export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
 
 if [ "${1:-}" = clients ]; then
   tools/clients/run.sh
+  exit
+fi
+if [ "${1:-}" = cluster ]; then
+  tools/cluster/run.sh
   exit
 fi
 
@@ -113,6 +118,10 @@ RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh
 step "the clients of other APIs"
 # mem0ai, openai and cohere from PyPI and npm against the program; skipped with a reason where they cannot be installed.
 tools/compat/run.sh "$scratch/ragctx"
+
+step cluster
+# The store in PostgreSQL; without a server's programs the step says why it is skipped.
+tools/cluster/run.sh
 
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets

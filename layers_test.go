@@ -29,6 +29,7 @@ var layers = []string{
 	"internal/store",
 	"internal/retrieve internal/store/sqlstore",
 	"internal/store/sqlite",
+	"internal/store/postgres internal/store/postgres/pgtest",
 	// providers and stages
 	"providers/docs/extract providers/docs/fetch providers/memory/facts providers/remote",
 	"providers/docs providers/memory providers/procedures",

@@ -124,6 +124,9 @@ type Options struct {
 	// Reserve is how many bytes of disk are reserved for deletes and erasures on a full disk; 0 is
 	// none. A server uses [store.DefaultReserve].
 	Reserve int64
+	// Store is the URL of the PostgreSQL database that holds the data; "" is a file in Dir. Dir then has
+	// only the indexes.
+	Store string
 	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
 	// [*store.LostError]. Its indexes are rebuilt.
 	AcceptLoss bool

@@ -71,24 +71,30 @@ func (m *machine) closeEngine() {
 // restart ends the engine, in order or not, lets something happen to its files,
 // and opens it again.
 func (m *machine) restart() {
-	ways := [...]struct {
+	type way struct {
 		name string
 		run  func(*machine)
-	}{
-		{"in order", (*machine).closeEngine},
-		{"in order", (*machine).closeEngine},
-		{"crash", (*machine).crash},
-		{"crash", (*machine).crash},
-		{"crash while the log was written", func(m *machine) { m.crash(); m.tearLog() }},
-		{"indexes lost", func(m *machine) { m.closeEngine(); m.loseIndexes() }},
-		{"indexes lost in a crash", func(m *machine) { m.crash(); m.loseIndexes() }},
-		{"index damaged", func(m *machine) { m.closeEngine(); m.damage() }},
-		{"index damaged", func(m *machine) { m.closeEngine(); m.damage() }},
-		{"index file lost in a crash", func(m *machine) { m.crash(); m.loseFile() }},
-		{"older copy", (*machine).setBack},
-		{"older copy", (*machine).setBack},
+		file bool // it is about the database file
 	}
-	w := pick(m, ways[:])
+	ways := [...]way{
+		{"in order", (*machine).closeEngine, false},
+		{"in order", (*machine).closeEngine, false},
+		{"crash", (*machine).crash, false},
+		{"crash", (*machine).crash, false},
+		{"crash while the log was written", func(m *machine) { m.crash(); m.tearLog() }, true},
+		{"indexes lost", func(m *machine) { m.closeEngine(); m.loseIndexes() }, false},
+		{"indexes lost in a crash", func(m *machine) { m.crash(); m.loseIndexes() }, false},
+		{"index damaged", func(m *machine) { m.closeEngine(); m.damage() }, false},
+		{"index damaged", func(m *machine) { m.closeEngine(); m.damage() }, false},
+		{"index file lost in a crash", func(m *machine) { m.crash(); m.loseFile() }, false},
+		{"older copy", (*machine).setBack, true},
+		{"older copy", (*machine).setBack, true},
+	}
+	some := ways[:]
+	if m.server != nil {
+		some = slices.DeleteFunc(slices.Clone(some), func(w way) bool { return w.file })
+	}
+	w := pick(m, some)
 	m.note("restart: %s", w.name)
 	m.counts["restart: "+w.name]++
 	m.reopen(w.run)
@@ -279,7 +285,9 @@ func (m *machine) snapshot() {
 	if !o.Force {
 		m.drop(m.opts.Dir)
 		m.opts.Dir = m.TempDir()
+		m.newDatabase()
 	}
+	o.Store = m.opts.Store
 	if _, err := engine.Restore(m.Context(), m.snap.path, m.opts.Dir, o); err != nil {
 		m.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
 
 var (
@@ -28,7 +29,15 @@ var (
 //
 //	go test ./engine -run TestModel -model.seed=SEED -model.ops=200000
 func TestModel(t *testing.T) {
-	m := newMachine(t)
+	newMachine(t, nil).runAll()
+}
+
+// TestModelOnPostgres does the same with the store in a PostgreSQL server.
+func TestModelOnPostgres(t *testing.T) {
+	newMachine(t, pgtest.Start(t, false)).runAll()
+}
+
+func (m *machine) runAll() {
 	for m.done = range m.ops {
 		if m.done%10_000 == 0 {
 			m.Logf("seed %d, %d operations of %d, %d spaces of %d", m.seed, m.done, m.ops, len(m.world.spaces), m.world.made)
@@ -56,6 +65,9 @@ type machine struct {
 
 	saved *saved // an older copy of the database
 	snap  *saved // a snapshot
+	// server has the store; nil is a file.
+	server    *pgtest.Server
+	databases int
 	// wentBack is set after the database was replaced by an older copy, which is refused unless accepted.
 	wentBack bool
 	hurt     bool // a file of an index was damaged
@@ -80,10 +92,10 @@ const (
 	keptVersions = 4 // of a document; few, so that old ones are pruned all the time
 )
 
-func newMachine(t *testing.T) *machine {
+func newMachine(t *testing.T, server *pgtest.Server) *machine {
 	m := &machine{
 		T: t, seed: *modelSeed, ops: cmp.Or(*modelOps, defaultModelOps), clock: new(stepClock), world: new(world),
-		uses: make(map[string]int), counts: make(map[string]int),
+		uses: make(map[string]int), counts: make(map[string]int), server: server,
 	}
 	if testing.Short() && *modelOps == 0 {
 		m.ops = 500
@@ -99,11 +111,20 @@ func newMachine(t *testing.T) *machine {
 		NewID: func() string { return fmt.Sprintf("made-%d", m.ids.Add(1)) },
 	}
 	t.Cleanup(m.report)
+	m.newDatabase()
 	m.open()
 	for range activeSpaces {
 		m.addSpace()
 	}
 	return m
+}
+
+// newDatabase makes an empty database, if the store is in a server.
+func (m *machine) newDatabase() {
+	if m.server != nil {
+		m.databases++
+		m.opts.Store = m.server.Database(m, fmt.Sprint("model", m.databases))
+	}
 }
 
 // report says how to see a failure again.

@@ -32,6 +32,9 @@ func mayCreate(cmd *cobra.Command) bool {
 // locked it.
 func (s *settings) requireDataDir() error {
 	dir := s.Data
+	if s.k.String("store") != "" {
+		return nil
+	}
 	if _, err := os.Stat(filepath.Join(dir, store.DatabaseName)); !errors.Is(err, fs.ErrNotExist) || engine.OwnerOf(dir).PID != 0 {
 		return nil
 	}

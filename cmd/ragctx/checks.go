@@ -58,6 +58,18 @@ func checkData(v string) error {
 	return nil
 }
 
+// checkStore accepts the URL of a PostgreSQL database without a password. It never repeats the value.
+func checkStore(v string) error {
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" || u.Path == "" || u.Path == "/" {
+		return errors.New("is no URL of a database; write it as postgres://user@host/name")
+	}
+	if _, has := u.User.Password(); has || u.Query().Has("password") || u.Query().Has("sslpassword") {
+		return errors.New("has a password, which lists of processes and settings would show; set PGPASSWORD or use ~/.pgpass")
+	}
+	return nil
+}
+
 func checkNamespace(v string) error {
 	if v == "" {
 		return errors.New("is empty; leave it out for the default namespace")

@@ -61,7 +61,7 @@ func (noDocuments) Document(context.Context, string, string, int) (api.Document,
 // lookInto opens what the settings name, and creates nothing.
 func (s settings) lookInto(ctx context.Context, stderr io.Writer) (storedDocuments, func(*error), error) {
 	_, err := os.Stat(filepath.Join(s.Data, store.DatabaseName))
-	if errors.Is(err, os.ErrNotExist) && s.Server == "" {
+	if errors.Is(err, os.ErrNotExist) && s.Server == "" && s.k.String("store") == "" {
 		return noDocuments{}, func(*error) {}, nil
 	}
 	c, err := s.open(ctx, stderr)

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
 
 var (
@@ -35,13 +36,22 @@ var (
 // nothing deleted comes back.
 //
 //	go test ./cmd/ragctx -run TestKill -kill.rounds=200
-func TestKill(t *testing.T) {
-	k := &killer{T: t, seed: *killSeed, dir: t.TempDir()}
+func TestKill(t *testing.T) { newKiller(t, nil).runAll() }
+
+// TestKillOnPostgres does the same with the store in a PostgreSQL server, which goes on.
+func TestKillOnPostgres(t *testing.T) { newKiller(t, pgtest.Start(t, true)).runAll() }
+
+func newKiller(t *testing.T, database *pgtest.Server) *killer {
+	k := &killer{T: t, seed: *killSeed, dir: t.TempDir(), database: database}
 	for k.seed == 0 {
 		k.seed = uint64(rand.Uint32())
 	}
 	t.Cleanup(func() { t.Logf("go test ./cmd/ragctx -run TestKill -kill.seed=%d; %v", k.seed, &k.total) })
 	k.rand = rand.New(rand.NewPCG(k.seed, 1))
+	return k
+}
+
+func (k *killer) runAll() {
 	rounds := cmp.Or(*killRounds, 10)
 	if testing.Short() && *killRounds == 0 {
 		rounds = 3
@@ -51,8 +61,8 @@ func TestKill(t *testing.T) {
 			k.fresh()
 		}
 		k.once()
-		if t.Failed() {
-			t.Fatalf("round %d failed", k.round)
+		if k.Failed() {
+			k.Fatalf("round %d failed", k.round)
 		}
 	}
 }
@@ -68,6 +78,9 @@ type killer struct {
 	rand  *rand.Rand
 	round int
 	dir   string
+	// database has the store, at URL store; nil is a file.
+	database *pgtest.Server
+	store    string
 
 	clients []*killClient
 	killed  atomic.Bool
@@ -86,6 +99,10 @@ func (c *killCount) String() string {
 // fresh begins with an empty directory.
 func (k *killer) fresh() {
 	k.dir = k.TempDir()
+	if k.database != nil {
+		k.store = k.database.Database(k, fmt.Sprint("kill", k.round))
+		k.Setenv("RAGCTX_STORE", k.store)
+	}
 	k.clients = nil
 	for i := range killClients {
 		k.clients = append(k.clients, newClient(k, i))
@@ -195,7 +212,7 @@ func (k *killer) inspect() {
 		k.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	eng, err := engine.Open(context.Background(), engine.Options{Dir: dir})
+	eng, err := engine.Open(context.Background(), engine.Options{Dir: dir, Store: k.store})
 	if err != nil {
 		k.Fatalf("round %d: the directory cannot be opened: %v", k.round, err)
 	}

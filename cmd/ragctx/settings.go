@@ -77,6 +77,11 @@ func allSettings() []setting {
 	return slices.Concat(
 		grouped(globalSettings, []option{
 			{"data", "data directory; the default is that of the project, or ~/.local/share/ragctx on Linux", defaultDataDir, checkData},
+			{
+				"store", "PostgreSQL database that holds the data, as postgres://user@host/name; empty is a file in the data directory. " +
+					"The password is read from PGPASSWORD or ~/.pgpass",
+				fixed(""), optional(checkStore),
+			},
 			{"namespace", "namespace, the isolation between tenants", fixed("default"), checkNamespace},
 			{"server", "URL of the server to use instead of the data directory", fixed(""), optional(checkServer)},
 			{"key_file", "file with the API key for the server of --server, unless RAGCTX_KEY is set", fixed(""), nil},

@@ -93,7 +93,9 @@ func runRestore(cmd *cobra.Command, env lookupEnv, f snapshotFlags, file string)
 		return err
 	}
 	p := newPercent(cmd.ErrOrStderr(), "restore", f)
-	info, err := engine.Restore(cmd.Context(), file, s.Data, store.RestoreOptions{Force: f.force, Progress: p.update})
+	info, err := engine.Restore(cmd.Context(), file, s.Data, store.RestoreOptions{
+		Force: f.force, Progress: p.update, Store: s.k.String("store"),
+	})
 	if errors.Is(err, ragctx.ErrConflict) && !f.force {
 		err = fmt.Errorf("%w, or --force, which replaces its contents", err)
 	}

@@ -43,6 +43,9 @@ func IsLoopback(host string) bool {
 // Every connection of this module is made by it; a test enforces that.
 func Dial(d net.Dialer) func(ctx context.Context, network, addr string) (net.Conn, error) {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if network == "unix" { // a socket of this machine
+			return d.DialContext(ctx, network, addr)
+		}
 		host, port, err := net.SplitHostPort(addr)
 		if err != nil {
 			return nil, err

@@ -21,10 +21,12 @@ import (
 
 // RestoreOptions configures the restoration of a snapshot. The zero value works.
 type RestoreOptions struct {
-	// Force replaces the contents of the data directory.
+	// Force replaces the contents of the data directory or of the database.
 	Force bool
 	// Progress is called with the bytes done and the total.
 	Progress func(done, total int64)
+	// Store is the URL of the PostgreSQL database to fill; "" is a file in the data directory.
+	Store string
 }
 
 // SaveSnapshot writes one consistent state of a database into a new file at path, concurrently with

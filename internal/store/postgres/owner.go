@@ -72,33 +72,39 @@ func (o *ownership) take(ctx context.Context) error {
 		return wrap(err)
 	}
 	var got bool
-	err = c.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(?)`, int64(ownerKey)).Scan(&got)
-	if err == nil && !got {
-		err = fmt.Errorf("%w: another ragctx uses this database; stop it, or give this one a database of its own", ragctx.ErrConflict)
-	}
-	if err != nil {
-		return errors.Join(wrap(err), c.Close())
-	}
 	var epoch int64
-	err = c.QueryRowContext(ctx, `SELECT coalesce(max(epoch), 0) FROM ragctx_owner`).Scan(&epoch)
-	if err == nil && (o.epoch == 0 || epoch == o.epoch) {
+	err = c.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(?), coalesce((SELECT max(epoch) FROM ragctx_owner), 0)`, int64(ownerKey)).
+		Scan(&got, &epoch)
+	switch {
+	case err != nil:
+	case o.epoch != 0 && epoch != o.epoch:
+		err = o.replaced(epoch)
+	case !got:
+		err = fmt.Errorf("%w: another ragctx uses this database; stop it, or give this one a database of its own", ragctx.ErrConflict)
+	default:
 		err = c.QueryRowContext(ctx, `INSERT INTO ragctx_owner (one, epoch) VALUES (true, 1)
 			ON CONFLICT (one) DO UPDATE SET epoch = ragctx_owner.epoch + 1 RETURNING epoch`).Scan(&epoch)
-	} else if err == nil {
-		err = &ragctx.RepairError{
-			Kind:    ragctx.RepairWrites,
-			Problem: "another ragctx has used the database since this one lost the connection; restart this one",
-			Cause:   fmt.Errorf("owner %d, was %d", epoch, o.epoch),
+		if err == nil && o.epoch != 0 && epoch != o.epoch+1 {
+			err = o.replaced(epoch)
 		}
 	}
 	if err != nil {
-		_, free := c.ExecContext(ctx, `SELECT pg_advisory_unlock(?)`, int64(ownerKey))
+		_, free := c.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`)
 		return errors.Join(wrap(err), free, c.Close())
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.conn, o.epoch = c, epoch
 	return nil
+}
+
+// replaced returns the failure of a process after which another one has owned the database.
+func (o *ownership) replaced(epoch int64) error {
+	return &ragctx.RepairError{
+		Kind:    ragctx.RepairWrites,
+		Problem: "another ragctx has used the database since this one lost the connection; restart this one",
+		Cause:   fmt.Errorf("owner %d, was %d", epoch, o.epoch),
+	}
 }
 
 // keep checks the lock and takes it again after the connection was lost.

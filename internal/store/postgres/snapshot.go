@@ -116,10 +116,11 @@ func exportNumbers(ctx context.Context, from, to *sql.Tx) error {
 	return nil
 }
 
-// Restore fills a database with the contents of a snapshot. A database that has contents is rejected
-// unless o.Force is set; its contents are then replaced in one step. dir is for temporary files.
-func Restore(ctx context.Context, url, file, dir string, o store.RestoreOptions) (info store.SnapshotInfo, err error) {
-	s, err := Open(ctx, url, Options{Dir: dir})
+// Restore fills the database o.Store with the contents of a snapshot. A database that has contents is
+// rejected unless o.Force is set; its contents are then replaced in one step. The directory is for
+// temporary files.
+func Restore(ctx context.Context, file, dir string, o store.RestoreOptions) (info store.SnapshotInfo, err error) {
+	s, err := Open(ctx, o.Store, Options{Dir: dir})
 	if err != nil {
 		return info, err
 	}
@@ -182,7 +183,8 @@ func (s *Store) fill(ctx context.Context, from *sql.Tx) error {
 
 // fillTable copies the rows of a table.
 func fillTable(ctx context.Context, from *sql.Tx, to pgx.Tx, t sqlite.Table) error {
-	rows, err := from.QueryContext(ctx, `SELECT `+quoted(t.Columns)+` FROM "`+t.Name+`"`) //nolint:gosec,sqlclosecheck // names of our schema
+	query := `SELECT ` + quoted(t.Columns) + ` FROM "` + t.Name + `"`
+	rows, err := from.QueryContext(ctx, query) //nolint:sqlclosecheck // it is closed below
 	if err != nil {
 		return err
 	}

@@ -62,6 +62,7 @@ type Store struct {
 	// slow admits writes of low priority, so that they leave connections to others.
 	slow   chan struct{}
 	owner  *ownership
+	orders orders
 	closed atomic.Bool
 	once   sync.Once
 }
@@ -203,10 +204,15 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 			return ctx.Err()
 		}
 	}
+	if w.Order != "" {
+		before := s.orders.of(w.Order)
+		before.Lock()
+		defer before.Unlock()
+	}
 	if err := errors.Join(ctx.Err(), s.owner.allow()); err != nil {
 		return err
 	}
-	err := s.transact(context.WithoutCancel(ctx), w.Namespace, fn)
+	err := s.transact(context.WithoutCancel(ctx), w, fn)
 	s.Committed(w.Namespace) // also if the state in the database is unknown
 	if err == nil && w.Then != nil {
 		w.Then()
@@ -215,7 +221,7 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 }
 
 // transact runs fn in a transaction.
-func (s *Store) transact(ctx context.Context, ns int64, fn func(context.Context, *sqlstore.Tx) error) (err error) {
+func (s *Store) transact(ctx context.Context, w sqlstore.Write, fn func(context.Context, *sqlstore.Tx) error) (err error) {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -231,7 +237,7 @@ func (s *Store) transact(ctx context.Context, ns int64, fn func(context.Context,
 			}
 		}
 	}()
-	if err := lockFirst(ctx, tx, ns); err != nil {
+	if err := lockFirst(ctx, &t, w); err != nil {
 		return err
 	}
 	if err := fn(ctx, &t); err != nil {
@@ -247,14 +253,14 @@ func (s *Store) transact(ctx context.Context, ns int64, fn func(context.Context,
 }
 
 // lockFirst takes the lock of a write's namespace, or the one that writes of several namespaces share.
-func lockFirst(ctx context.Context, tx *sql.Tx, ns int64) error {
-	switch {
-	case ns > 0:
-		return lockNamespace(ctx, tx, ns)
-	case ns == sqlstore.AllNamespaces:
-		return lock(ctx, tx, "all", 0)
+func lockFirst(ctx context.Context, t *sqlstore.Tx, w sqlstore.Write) error {
+	if w.Namespace == sqlstore.AllNamespaces {
+		return lock(ctx, t.Tx, `SELECT pg_advisory_xact_lock(?)`, lockAll)
 	}
-	return nil
+	if t.Locked = max(w.Namespace, w.Locked, 0); t.Locked == 0 {
+		return nil
+	}
+	return lockNamespace(ctx, t.Tx, t.Locked)
 }
 
 // Urgent implements [sqlstore.Database].

@@ -80,7 +80,10 @@ func (l *Ledger) append(ctx context.Context, messages []ledger.Message, mode led
 		return nil, err
 	}
 	w := appendTx{Ledger: l, namespace: ns, messages: messages, mode: mode}
-	err = l.store.write.doThen(ctx, NoNamespaces, High, w.run, func() { l.bus.Publish(w.published) })
+	err = l.store.db.Write(ctx, Write{
+		Namespace: NoNamespaces, Order: fmt.Sprintf("ledger/%d/%s", ns, messages[0].Cluster),
+		Then: func() { l.bus.Publish(w.published) },
+	}, w.run)
 	if err != nil {
 		return nil, failed("append to ledger", err)
 	}

@@ -138,10 +138,11 @@ func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func
 		}
 		return room.check(ctx, tx)
 	}
+	write := func() error { return s.db.Write(ctx, Write{Priority: p, Namespace: NoNamespaces, Locked: ns}, within) }
 	if p&Frees != 0 {
-		return s.writeFreeing(ctx, NoNamespaces, p, within)
+		return s.db.Freeing(write)
 	}
-	return s.write.doIn(ctx, NoNamespaces, p, within)
+	return write()
 }
 
 // update updates the row of a changed session.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ type Server struct {
 	port     int
 	user     *syscall.Credential // nil for the own user
 	cmd      *exec.Cmd
+	ended    chan struct{}
 }
 
 // account is the name of the database's superuser.
@@ -35,6 +37,9 @@ const account = "ragctx"
 // does not wait for the disk. Without the server's programs the test is skipped.
 func Start(t testing.TB, durable bool) *Server {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a PostgreSQL server is not started with -short")
+	}
 	bin, err := programs()
 	if err != nil {
 		t.Skip(err)
@@ -79,7 +84,7 @@ func (s *Server) start(durable bool) error {
 	}
 	s.cmd = s.command("postgres", args...)
 	s.cmd.SysProcAttr.Pdeathsig = syscall.SIGQUIT
-	if err := s.cmd.Start(); err != nil {
+	if err := s.launch(); err != nil {
 		return err
 	}
 	for until := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -94,12 +99,27 @@ func (s *Server) start(durable bool) error {
 	}
 }
 
+// launch starts the server's process, which ends with this one. The system ends it with the thread that
+// started it, so that thread waits.
+func (s *Server) launch() error {
+	started := make(chan error)
+	s.ended = make(chan struct{})
+	go func() {
+		runtime.LockOSThread()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = s.cmd.Wait()
+			close(s.ended)
+		}
+	}()
+	return <-started
+}
+
 // Stop ends the server at once. It may be called more than once.
 func (s *Server) Stop() {
-	if s.cmd.ProcessState == nil {
-		_ = s.cmd.Process.Signal(syscall.SIGQUIT)
-		_ = s.cmd.Wait()
-	}
+	_ = s.cmd.Process.Signal(syscall.SIGQUIT) // it may have ended
+	<-s.ended
 }
 
 // Database creates a database, unless it exists, and returns its URL.
