@@ -16,7 +16,7 @@ import (
 // Context returns the context for a query: the best items of all providers, fitted into the query's
 // token budget and rendered.
 func (e *core) Context(ctx context.Context, q ragctx.ContextQuery) (resolve.Answer, error) {
-	defer e.priority.beginQuery()()
+	defer e.priority.beginRequest()()
 	ctx, tr := e.beginTrace(ctx)
 	a, err := e.answer(ctx, q)
 	e.answers.add(tr, len(a.Items), a.Degraded, err)
@@ -148,7 +148,7 @@ type SearchResult struct {
 // fitting them into a token budget. Reranking, diversity and provider timeouts are as in
 // [Engine.Context].
 func (e *Engine) Search(ctx context.Context, q ragctx.ContextQuery) (SearchResult, error) {
-	defer e.priority.beginQuery()()
+	defer e.priority.beginRequest()()
 	ctx, tr := e.beginTrace(ctx)
 	res, err := e.rankedSearch(ctx, q)
 	e.answers.add(tr, len(res.Items), res.Degraded, err)

@@ -52,6 +52,7 @@ func (e *core) putDocument(
 	if same && when.IsZero() { // another caller may have written it just now
 		return put, e.collections.CatchUp(ctx, store.Collection{Namespace: ns, Kind: store.KindDocuments}, put.Seq)
 	}
+	defer e.priority.beginRequest()()
 	e.priority.yield(ctx)
 	p, err := docs.PrepareChecked(d, hash, docs.Options{})
 	if err != nil {

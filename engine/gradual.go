@@ -100,6 +100,22 @@ func (e *core) firstUnembedded(ctx context.Context) (uint64, error) {
 	return max(first, 1), nil
 }
 
+// AwaitEmbedded waits until no chunk lacks a vector of a gradual embedder.
+func (e Indexes) AwaitEmbedded(ctx context.Context) error {
+	for e.spaces.Current.Load().Interim != nil {
+		first, err := e.firstUnembedded(ctx)
+		if err != nil || first == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(gradualDelay):
+		}
+	}
+	return nil
+}
+
 // embedQuietly embeds texts one by one in a thread of low priority, as many as it can before the backfill is paused.
 // It waits while requests run.
 func (f *backfill) embedQuietly(ctx context.Context, s *retrieve.Space, texts []string) (vectors [][]float32, err error) {

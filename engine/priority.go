@@ -9,7 +9,7 @@ import (
 // priority lets interactive requests go before bulk ingestion. An ingest that keeps every core busy
 // would delay a turn of a few milliseconds by tens of them: the store already prefers turns, but a
 // turn also needs CPU.
-type priority struct{ urgent, queries atomic.Int32 }
+type priority struct{ urgent, requests atomic.Int32 }
 
 // beginUrgent marks an urgent request as running, until the returned func is called.
 func (c *priority) beginUrgent() func() {
@@ -34,19 +34,19 @@ func (c *priority) yield(ctx context.Context) {
 	}
 }
 
-// beginQuery marks a query as running, until the returned func is called.
-func (c *priority) beginQuery() func() {
-	c.queries.Add(1)
-	return func() { c.queries.Add(-1) }
+// beginRequest marks a query or an ingest as running, until the returned func is called.
+func (c *priority) beginRequest() func() {
+	c.requests.Add(1)
+	return func() { c.requests.Add(-1) }
 }
 
 // maxIdleWait bounds how long a text in the background waits for requests to end.
 const maxIdleWait = 200 * time.Millisecond
 
-// waitIdle waits while urgent requests or queries are running, up to the bound.
+// waitIdle waits while requests are running, up to the bound.
 func (c *priority) waitIdle(ctx context.Context) {
 	for range maxIdleWait / yieldStep {
-		if c.urgent.Load()+c.queries.Load() == 0 || ctx.Err() != nil {
+		if c.urgent.Load()+c.requests.Load() == 0 || ctx.Err() != nil {
 			return
 		}
 		time.Sleep(yieldStep)

@@ -187,6 +187,9 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 	if err := s.eng.Sessions().SettleAll(ctx); err != nil { // memories extracted from turns are searched, too
 		return s, errors.Join(err, s.eng.Close())
 	}
+	if err := s.eng.Indexes().AwaitEmbedded(ctx); err != nil {
+		return s, errors.Join(err, s.eng.Close())
+	}
 	s.ingest = m.Ingest
 	return s, nil
 }
