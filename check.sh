@@ -15,6 +15,9 @@ cd "$(dirname "$0")"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+# The step cluster alone starts PostgreSQL servers.
+export RAGCTX_NO_POSTGRES=1
+
 processors=$(getconf _NPROCESSORS_ONLN)
 
 step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }

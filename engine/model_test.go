@@ -17,7 +17,7 @@ import (
 
 var (
 	modelSeed = flag.Uint64("model.seed", 0, "seed of TestModel; 0 draws one")
-	modelOps  = flag.Int("model.ops", 0, "operations of TestModel; 0 is 5,000, or 500 with -short or -race")
+	modelOps  = flag.Int("model.ops", 0, "operations of TestModel; 0 is 5,000, or 500 with -short, -race or a server")
 )
 
 // TestModel compares an engine with a model that holds everything in plain maps.
@@ -97,7 +97,7 @@ func newMachine(t *testing.T, server *pgtest.Server) *machine {
 		T: t, seed: *modelSeed, ops: cmp.Or(*modelOps, defaultModelOps), clock: new(stepClock), world: new(world),
 		uses: make(map[string]int), counts: make(map[string]int), server: server,
 	}
-	if testing.Short() && *modelOps == 0 {
+	if (testing.Short() || server != nil) && *modelOps == 0 { // a server takes ten times as long
 		m.ops = 500
 	}
 	for m.seed == 0 {

@@ -3,6 +3,7 @@
 # elsewhere, without a server's programs, they are skipped with the reason.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+unset RAGCTX_NO_POSTGRES
 export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
 
 found() { command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }

@@ -37,8 +37,8 @@ const account = "ragctx"
 // does not wait for the disk. Without the server's programs the test is skipped.
 func Start(t testing.TB, durable bool) *Server {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a PostgreSQL server is not started with -short")
+	if testing.Short() || os.Getenv("RAGCTX_NO_POSTGRES") != "" {
+		t.Skip("no PostgreSQL server is started with -short, nor with RAGCTX_NO_POSTGRES")
 	}
 	bin, err := programs()
 	if err != nil {
