@@ -26,6 +26,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/minilm"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/events"
@@ -158,7 +159,7 @@ type core struct {
 	collections    *retrieve.Collections
 	retriever      *retrieve.Retriever
 	priority       priority
-	skillCache     *skillCache
+	skills         *procedures.Provider
 	markerSecret   markerSecret
 	builtin        []ragctx.ContextProvider // documents, memories, skills
 	resolver       *resolve.Resolver
@@ -252,14 +253,14 @@ func (e *core) open(ctx context.Context) error {
 	e.retriever = retrieve.New(retrieve.Options{
 		Store: e.store, Collections: e.collections, Spaces: &e.spaces, Weights: e.opts.Weights, Logger: e.opts.Logger,
 	})
-	e.skillCache = &skillCache{engine: e}
+	e.skills = procedures.NewProvider(&skillCache{engine: e}, minilm.Default)
 	e.markerSecret.store = e.store
 	e.answerCache = newAnswerCache(e.opts.AnswerCache)
 	e.shownItems = newShownCache()
 	e.builtin = []ragctx.ContextProvider{
 		docs.NewProvider(e.retriever, e.documentRanking()),
 		memory.NewProvider(e.retriever, e.memoryOptions()),
-		procedures.NewProvider(e.skillCache),
+		e.skills,
 	}
 	if err := e.openPacks(); err != nil {
 		return err

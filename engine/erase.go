@@ -217,6 +217,7 @@ func (e *core) clearCaches() {
 	e.answerCache.clear()
 	e.conversations.Forget(nil)
 	e.factExtractor.changes.Forget()
+	e.skills.Forget()
 }
 
 // finish completes all pending erasures: the indexes drop the erased content, and no file holds its

@@ -63,7 +63,7 @@ func (e *core) pinnedItems(ctx context.Context, q ragctx.ContextQuery) ([]resolv
 	}
 	if q.Blocks && q.Wants(ragctx.TypeSkill) {
 		q.Query, q.MaxResults = "", maxPinned
-		all, err := procedures.NewProvider(e.skillCache).Query(ctx, q.WithTypes(ragctx.TypeSkill))
+		all, err := e.skills.Query(ctx, q.WithTypes(ragctx.TypeSkill))
 		if err != nil {
 			return nil, err
 		}

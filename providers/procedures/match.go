@@ -17,6 +17,7 @@ type PublishedProcedure struct {
 
 	terms []string // terms to match, sorted
 	does  string   // the term that names the action
+	says  string   // the trigger without braces
 }
 
 // NewPublishedProcedure prepares a published procedure for matching.
@@ -31,6 +32,7 @@ func NewPublishedProcedure(id ID, trigger string, published time.Time) Published
 		}
 	}
 	s.terms = contentTerms(strings.Join(fixed, "\n"))
+	s.says = strings.NewReplacer("{", "", "}", "").Replace(trigger)
 	return s
 }
 
@@ -71,15 +73,18 @@ type match struct {
 	// counts the shared words.
 	procedureShare, questionShare float64
 	words                         int
+	cosine                        float64 // if the procedure is meant in other words
 	relevance                     float64
 }
 
 // A procedure matches a question if they share two words, or all words of the procedure, and enough
-// weight on both sides: more if the question does not name the action. The numbers were set by hand
+// weight on both sides: more if the question does not name the action, and most if it asks for a fact.
+// The numbers were set by hand
 // on testdata/procedures.txt and favor silence over false matches.
 const (
 	leastScore         = 0.40 // on the geometric mean of the two shares
 	leastWithoutAction = 0.50
+	leastForFact       = 0.75
 	matchBias          = -4.6 // bias of the logistic function that maps it to the common relevance scale
 	matchScale         = 8.8
 	noActionFactor     = 0.6 // factor on the relevance if the action is not named
@@ -92,9 +97,9 @@ func score(list []*PublishedProcedure, question string) []match {
 	if len(terms) == 0 {
 		return out
 	}
-	weights := rarity(list, terms)
+	weights, fact := rarity(list, terms), asksForFact(question)
 	for i, s := range list {
-		out[i] = s.match(terms, weights)
+		out[i] = s.match(terms, weights, fact)
 	}
 	return out
 }
@@ -120,7 +125,7 @@ func (s *PublishedProcedure) has(term string) bool {
 	return ok
 }
 
-func (s *PublishedProcedure) match(terms []string, weights map[string]float64) match {
+func (s *PublishedProcedure) match(terms []string, weights map[string]float64, fact bool) match {
 	var m match
 	var shared, total float64
 	for _, t := range terms {
@@ -140,6 +145,9 @@ func (s *PublishedProcedure) match(terms []string, weights map[string]float64) m
 	both, least, share := math.Sqrt(m.procedureShare*m.questionShare), leastScore, 1.0
 	if !slices.Contains(terms, s.does) {
 		least, share = leastWithoutAction, noActionFactor
+	}
+	if fact {
+		least = leastForFact
 	}
 	if m.words < min(2, len(s.terms)) || both < least {
 		return m

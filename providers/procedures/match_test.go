@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed/minilm"
 	"github.com/ragctx/ragctx/providers/procedures"
 )
 
@@ -71,7 +72,7 @@ func TestMatching(t *testing.T) {
 }
 
 func measure(t *testing.T, s shelf, list []asked) {
-	p := procedures.NewProvider(s)
+	p := procedures.NewProvider(s, minilm.Default)
 	var found, others, positives, negatives, disturbed int
 	for _, a := range list {
 		res, err := p.Query(t.Context(), ragctx.NewQuery(a.question).WithDefaults())
@@ -108,7 +109,7 @@ func BenchmarkQuery(b *testing.B) {
 	for range 50 { // 1,000 procedures
 		many = append(many, s...)
 	}
-	p := procedures.NewProvider(many)
+	p := procedures.NewProvider(many, minilm.Default)
 	for i := 0; b.Loop(); i++ {
 		if _, err := p.Query(b.Context(), ragctx.NewQuery(list[i%len(list)].question)); err != nil {
 			b.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed"
 )
 
 // Name is the provider's name.
@@ -25,10 +26,19 @@ type Source interface {
 
 // Provider offers agents the published procedures that match a query: name and trigger, without the
 // body. It implements [ragctx.ContextProvider].
-type Provider struct{ source Source }
+type Provider struct {
+	source   Source
+	meanings *meanings
+}
 
-// NewProvider returns a provider over source.
-func NewProvider(source Source) *Provider { return &Provider{source} }
+// NewProvider returns a provider over source. The embedder finds procedures that a question asks for
+// in other words. It is loaded when there is a procedure to compare with a question.
+func NewProvider(source Source, embedder func() embed.Embedder) *Provider {
+	return &Provider{source, newMeanings(embedder)}
+}
+
+// Forget removes what the provider keeps of procedures, after an erasure.
+func (p *Provider) Forget() { p.meanings.forget() }
 
 var _ ragctx.ContextProvider = (*Provider)(nil)
 
@@ -50,8 +60,8 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	visible := visibleTo(all, q)
 	if q.Query == "" {
 		list(&res, visible, q)
-	} else {
-		answer(&res, visible, q)
+	} else if err := p.answer(ctx, &res, visible, q); err != nil {
+		return res, fmt.Errorf("procedures: %w", err)
 	}
 	if res.IsEmpty() {
 		res.Note = "no published procedure in scope fits the query"
@@ -110,13 +120,19 @@ func list(res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.
 	}
 }
 
-func answer(res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.ContextQuery) {
+func (p *Provider) answer(ctx context.Context, res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.ContextQuery) error {
 	type found struct {
 		*PublishedProcedure
 		match
 	}
+	cosines, err := p.meanings.cosines(ctx, procedures, q.Query)
+	if err != nil {
+		return err
+	}
 	var fits []found
 	for i, m := range score(procedures, q.Query) {
+		m.cosine = cosines[i]
+		m.relevance = max(m.relevance, noActionFactor*m.cosine)
 		if m.relevance > 0 && m.relevance >= q.LeastRelevance() {
 			fits = append(fits, found{procedures[i], m})
 		}
@@ -127,10 +143,14 @@ func answer(res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragct
 	for _, f := range fits[:min(len(fits), most)] {
 		it := item(f.PublishedProcedure).WithRelevance(f.relevance)
 		if q.Explain {
-			it.Signals = map[string]float64{"trigger_said": f.procedureShare, "question_asked": f.questionShare, "words": float64(f.words)}
+			it.Signals = map[string]float64{
+				"trigger_said": f.procedureShare, "question_asked": f.questionShare, "words": float64(f.words),
+				"vector": f.cosine,
+			}
 		}
 		res.Add(it)
 	}
+	return nil
 }
 
 // item returns a procedure as an item. Its content is the same at every depth.
