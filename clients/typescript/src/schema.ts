@@ -1479,6 +1479,8 @@ export interface components {
              * @description number of components of a vector
              */
             dimensions: number;
+            /** @description the embedder whose vectors serve the chunks that have none of this one yet */
+            interim?: string;
             /**
              * @description name of the embedder
              * @example ragctx-static-en
@@ -1486,10 +1488,21 @@ export interface components {
             name: string;
             /** @description the other embedder while a job changes the data directory from one to another */
             next?: components["schemas"]["EmbedderInfo"];
+            /** @description whether that is paused */
+            paused?: boolean;
             /** @description changes whenever any vector would */
             revision: string;
             /** @description usage of its service since the start; absent for built-in embedders */
             service?: components["schemas"]["Usage"];
+            /**
+             * Format: int64
+             * @description about how many chunks are still to be embedded in the background
+             */
+            waiting?: number;
+        };
+        EmbedderInputBody: {
+            /** @description whether chunks are not embedded in the background */
+            paused: boolean;
         };
         Embedding: {
             /** @description unit vector; empty if the model cannot embed the text, because it has no letters or digits or is mostly in an unsupported script */
@@ -5644,6 +5657,7 @@ export type DroppedTotal = components['schemas']['DroppedTotal'];
 export type DuplicateList = components['schemas']['DuplicateList'];
 export type Duplicates = components['schemas']['Duplicates'];
 export type EmbedderInfo = components['schemas']['EmbedderInfo'];
+export type EmbedderInputBody = components['schemas']['EmbedderInputBody'];
 export type Embedding = components['schemas']['Embedding'];
 export type EmbeddingRequest = components['schemas']['EmbeddingRequest'];
 export type EmbeddingUsage = components['schemas']['EmbeddingUsage'];

@@ -851,6 +851,13 @@ class Duplicates(TypedDict):
     """
 
 
+class EmbedderInputBody(TypedDict):
+    paused: bool
+    """
+    whether chunks are not embedded in the background
+    """
+
+
 class Embedding(TypedDict):
     embedding: list[float] | str
     """
@@ -6307,6 +6314,11 @@ class EmbedderInfo(TypedDict):
     number of components of a vector
     """
 
+    interim: NotRequired[str]
+    """
+    the embedder whose vectors serve the chunks that have none of this one yet
+    """
+
     name: str
     """
     name of the embedder
@@ -6317,6 +6329,11 @@ class EmbedderInfo(TypedDict):
     the other embedder while a job changes the data directory from one to another
     """
 
+    paused: NotRequired[bool]
+    """
+    whether that is paused
+    """
+
     revision: str
     """
     changes whenever any vector would
@@ -6325,6 +6342,11 @@ class EmbedderInfo(TypedDict):
     service: NotRequired[Usage]
     """
     usage of its service since the start; absent for built-in embedders
+    """
+
+    waiting: NotRequired[int]
+    """
+    about how many chunks are still to be embedded in the background
     """
 
 
