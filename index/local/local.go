@@ -46,8 +46,8 @@ func (l Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error)
 		},
 		Vector: func(s index.Space) (index.VectorIndex, error) {
 			return vector.New(vector.Options{
-				Dir: filepath.Join(dir, vectorPrefix+s.Name), Graph: l.Graph, Dimensions: s.Dimensions, Identity: s.Identity, Interim: s.Interim,
-				Origin: o.Origin, Knows: o.Knows, Logger: log,
+				Dir: filepath.Join(dir, vectorPrefix+s.Name), Graph: l.Graph,
+				Dimensions: s.Dimensions, Identity: s.Identity, Interim: s.Interim, Origin: o.Origin, Knows: o.Knows, Logger: log,
 			})
 		},
 		Logger: log.With("namespace", o.Namespace, "kind", o.Kind),

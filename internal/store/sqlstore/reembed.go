@@ -99,19 +99,8 @@ func (s *Store) AnnounceVectors(ctx context.Context, after uint64, limit int) (m
 	err := s.write.do(ctx, Low, func(ctx context.Context, tx *Tx) error {
 		clear(announced)
 		last = after
-		rows, err := tx.QueryContext(ctx, `SELECT id, item FROM units WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
 		items := make(map[uint64]bool)
-		err = Scan(rows, func() error {
-			var item uint64
-			err := rows.Scan(&last, &item)
-			items[item] = true
-			return err
-		})
-		if err != nil {
+		if err := itemsOfUnits(ctx, tx, after, limit, items, &last); err != nil {
 			return err
 		}
 		for item := range items {
@@ -125,6 +114,20 @@ func (s *Store) AnnounceVectors(ctx context.Context, after uint64, limit int) (m
 		return nil, after, failed("announce vectors", err)
 	}
 	return announced, last, nil
+}
+
+// itemsOfUnits adds the items of the units after an id, and sets last to the id of the last one.
+func itemsOfUnits(ctx context.Context, tx *Tx, after uint64, limit int, items map[uint64]bool, last *uint64) error {
+	rows, err := tx.QueryContext(ctx, `SELECT id, item FROM units WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
+	if err != nil {
+		return err
+	}
+	return Scan(rows, func() error {
+		var item uint64
+		err := rows.Scan(last, &item)
+		items[item] = true
+		return err
+	})
 }
 
 // announceVectors appends the change that makes an index load the vectors of an item, unless the item
