@@ -118,7 +118,8 @@ func (s *Store) AnnounceVectors(ctx context.Context, after uint64, limit int) (m
 
 // itemsOfUnits adds the items of the units after an id, and sets last to the id of the last one.
 func itemsOfUnits(ctx context.Context, tx *Tx, after uint64, limit int, items map[uint64]bool, last *uint64) error {
-	rows, err := tx.QueryContext(ctx, `SELECT id, item FROM units WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
+	rows, err := tx.QueryContext(ctx, //nolint:sqlclosecheck // Scan closes it
+		`SELECT id, item FROM units WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
 	if err != nil {
 		return err
 	}
