@@ -26,7 +26,7 @@ func TestInterim(t *testing.T) {
 			indextest.TestVector(t, func(t *testing.T, dir string) index.VectorIndex {
 				o.Graph, o.Dir, o.Identity = "flat", dir, "conformance"
 				return open(t, o)
-			}, indextest.VectorOptions{Dim: dim, MinRecall: 1, Copies: 2000})
+			}, indextest.VectorOptions{Dim: dim, Stored: vector.KeptVector, MinRecall: 1, Copies: 2000})
 		})
 	}
 }
@@ -61,12 +61,12 @@ func TestInterimMixed(t *testing.T) {
 			}
 			for _, u := range upserts {
 				if len(u.Vector) == dim {
-					want[u.ID], better[u.ID] = cos(query[:dim], u.Vector), true
+					want[u.ID], better[u.ID] = cos(query[:dim], vector.KeptVector(u.Vector)), true
 				}
 			}
 			for _, u := range upserts {
 				if !better[u.ID] {
-					want[u.ID] = of.Scale*cos(query[dim:], u.Vector) + of.Offset
+					want[u.ID] = of.Scale*cos(query[dim:], vector.KeptVector(u.Vector)) + of.Offset
 				}
 			}
 			for _, id := range deletes {
