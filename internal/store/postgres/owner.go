@@ -89,8 +89,10 @@ func (o *ownership) take(ctx context.Context) error {
 		}
 	}
 	if err != nil {
-		_, free := c.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`)
-		return errors.Join(wrap(err), free, c.Close())
+		free, end := context.WithTimeout(context.WithoutCancel(ctx), ownerTimeout)
+		defer end()
+		_, unlock := c.ExecContext(free, `SELECT pg_advisory_unlock_all()`)
+		return errors.Join(wrap(err), unlock, c.Close())
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -146,6 +148,20 @@ func (o *ownership) check(ctx context.Context) {
 			o.failed(repair)
 		}
 	}
+}
+
+// lock makes a write the only one in the database until its transaction ends, and fails if another process has
+// become the owner. A new owner counts itself in the same row, so it waits for the writes of the one before.
+func (o *ownership) lock(ctx context.Context, tx *sql.Tx) error {
+	o.mu.Lock()
+	epoch := o.epoch
+	o.mu.Unlock()
+	var one bool
+	err := tx.QueryRowContext(ctx, `SELECT one FROM ragctx_owner WHERE epoch = ? FOR UPDATE`, epoch).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: the owner of the database has changed; try again", ragctx.ErrUnavailable)
+	}
+	return err
 }
 
 // failures returns the failure of a process that is no longer the owner.

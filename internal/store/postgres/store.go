@@ -10,9 +10,11 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"slices"
@@ -94,6 +96,11 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	config.RuntimeParams["application_name"] = "ragctx"
 	config.RuntimeParams["lock_timeout"] = fmt.Sprint(lockTimeout.Milliseconds())
 	config.RuntimeParams["client_encoding"] = "UTF8"
+	// The server frees the locks of a machine that has vanished within half a minute.
+	config.RuntimeParams["tcp_keepalives_idle"] = "10"
+	config.RuntimeParams["tcp_keepalives_interval"] = "5"
+	config.RuntimeParams["tcp_keepalives_count"] = "3"
+	config.RuntimeParams["tcp_user_timeout"] = "20000"
 	s := &Store{dir: o.Dir, now: o.Now, slow: make(chan struct{}, maxSlow)}
 	s.db = sql.OpenDB(connector{stdlib.GetConnector(*config)})
 	s.db.SetMaxOpenConns(maxConnections)
@@ -222,7 +229,7 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 
 // transact runs fn in a transaction.
 func (s *Store) transact(ctx context.Context, w sqlstore.Write, fn func(context.Context, *sqlstore.Tx) error) (err error) {
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // a statement sees what it waited for
 	if err != nil {
 		return err
 	}
@@ -237,6 +244,9 @@ func (s *Store) transact(ctx context.Context, w sqlstore.Write, fn func(context.
 			}
 		}
 	}()
+	if err := s.owner.lock(ctx, tx); err != nil {
+		return err
+	}
 	if err := lockFirst(ctx, &t, w); err != nil {
 		return err
 	}
@@ -275,14 +285,15 @@ func (s *Store) BeginFreeing() (end func()) { return func() {} }
 // ReleaseReserve implements [store.Space].
 func (s *Store) ReleaseReserve() {}
 
-// scrubbed are the tables that hold what users write.
-const scrubbed = `items, texts, text_parts, units, voices, facts, provenance, history, quarantine, turns, vectors, job_items, idempotency,
-	procedures, procedure_bodies, procedure_sources, sessions, session_messages, session_compactions, session_notes, ledger_messages, audit`
-
 // Scrub implements [sqlstore.Database]. Vacuum frees the space of deleted rows for others to overwrite; when
 // the bytes are gone from the server's files, its logs and its copies is up to the server.
 func (s *Store) Scrub(ctx context.Context) error {
-	_, err := s.db.ExecContext(ctx, `VACUUM `+scrubbed)
+	var tables string
+	const list = `SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables WHERE schemaname = current_schema() AND tableowner = current_user`
+	if err := s.db.QueryRowContext(ctx, list).Scan(&tables); err != nil {
+		return wrap(err)
+	}
+	_, err := s.db.ExecContext(ctx, `VACUUM `+tables)
 	return wrap(err)
 }
 
@@ -333,7 +344,7 @@ func wrap(err error) error {
 		return fmt.Errorf("%w: another write was in the way; try again: %v", ragctx.ErrUnavailable, err)
 	case class == "XX":
 		return &ragctx.RepairError{Kind: ragctx.RepairDatabase, Problem: "the database reports damage; restore a copy", Cause: err}
-	case class == "22" && strings.Contains(e.Message, "invalid byte sequence"):
+	case e.Code == "22021" || e.Code == "22P05":
 		return ragctx.Invalid("text", "has bytes that PostgreSQL cannot store: %s; send UTF-8 without NUL characters", e.Message)
 	}
 	return err
@@ -344,12 +355,13 @@ func isLost(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
 	}
-	return err != nil && strings.Contains(err.Error(), "conn closed") || pgconn.Timeout(err)
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.ErrUnexpectedEOF) || pgconn.Timeout(err) ||
+		err != nil && strings.Contains(err.Error(), "conn closed")
 }
 
 // commitError describes a failed commit. If the server did not refuse it, the write may be stored.
 func commitError(err error) error {
-	if _, refused := errors.AsType[*pgconn.PgError](err); refused {
+	if _, refused := errors.AsType[*pgconn.PgError](err); refused || errors.Is(err, pgx.ErrTxCommitRollback) {
 		return fmt.Errorf("commit: %w", err)
 	}
 	return fmt.Errorf("%w: the connection was lost while the write was committed: it may be stored; read before you repeat it: %v",
