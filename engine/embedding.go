@@ -118,6 +118,9 @@ func (e *core) recompute(ctx context.Context, s *retrieve.Space, some []index.Ch
 			ids, places[c.ID] = append(ids, c.ID), i
 		}
 	}
+	if len(ids) == 0 {
+		return nil
+	}
 	chunks, items, err := e.store.Chunks(ctx, ids)
 	if err != nil {
 		return err
@@ -128,6 +131,9 @@ func (e *core) recompute(ctx context.Context, s *retrieve.Space, some []index.Ch
 		if it := items[c.Item]; it != nil {
 			texts, at = append(texts, store.EmbedText(it.Title, c.Heading, c.Text)), append(at, places[c.ID])
 		}
+	}
+	if len(texts) == 0 {
+		return nil
 	}
 	vectors, err := s.EmbedTexts(ctx, texts)
 	if err != nil {

@@ -126,7 +126,7 @@ var unmixed = map[string]string{
 	"compact-session": "writes a record as an observation does", "undo-session-compaction": "needs such a record",
 	"extract-memories": "writes nothing without a turn", "remember-outcome": "writes a memory as remember does", "prune-memories": "deletes memories of others",
 	"retry-job": "needs a job that failed", "cancel-job": "needs a job that runs", "roll-back-procedure": "needs two versions",
-	"reembed": "is a job over everything; see TestModel", "doctor": "is a job that reads", "mem0-add": "remember", "mem0-add-v3": "remember",
+	"put-embedder": "changes no answer at once", "reembed": "is a job over everything; see TestModel", "doctor": "is a job that reads", "mem0-add": "remember", "mem0-add-v3": "remember",
 	"mem0-update": "change-memory", "mem0-delete": "delete-memory", "mem0-delete-all": "prune-memories",
 	"mem0-delete-entity": "prune-memories", "mem0-delete-entity-v2": "prune-memories", "mem0-batch-update": "change-memory", "mem0-batch-delete": "delete-memory",
 	"openai-upload-file": "stores as put-document does", "openai-delete-file": "delete-document", "openai-add-file": "put-document",
