@@ -289,7 +289,8 @@ func (s *Store) ReleaseReserve() {}
 // the bytes are gone from the server's files, its logs and its copies is up to the server.
 func (s *Store) Scrub(ctx context.Context) error {
 	var tables string
-	const list = `SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables WHERE schemaname = current_schema() AND tableowner = current_user`
+	const list = `SELECT string_agg(quote_ident(tablename), ', ') FROM pg_tables
+		WHERE schemaname = current_schema() AND tableowner = current_user`
 	if err := s.db.QueryRowContext(ctx, list).Scan(&tables); err != nil {
 		return wrap(err)
 	}
