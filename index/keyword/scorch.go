@@ -80,6 +80,7 @@ func openScorch(dir string) (store, error) {
 		return nil, err
 	}
 	config := map[string]any{
+		"forceSegmentType": segmentType, "forceSegmentVersion": segmentVersion,
 		"path": scorchDir(dir), "bolt_timeout": lockTimeout.String(), "asyncErrorCallbackName": callbackName,
 	}
 	queue := bleveindex.NewAnalysisQueue(1)

@@ -27,14 +27,20 @@ import (
 // a segment is decided here: a [termFile].
 
 func init() { //nolint:gochecknoinits // scorch's registry may only be written before it is used
-	scorch.RegisterSegmentPlugin(segmentPlugin{}, true)
+	scorch.RegisterSegmentPlugin(segmentPlugin{}, false) // a program may use bleve for itself
 }
+
+// Type and version of the segments.
+const (
+	segmentType    = "ragctx"
+	segmentVersion = 1
+)
 
 // segmentPlugin implements [scorch.SegmentPlugin].
 type segmentPlugin struct{}
 
-func (segmentPlugin) Type() string    { return "ragctx" }
-func (segmentPlugin) Version() uint32 { return 1 }
+func (segmentPlugin) Type() string    { return segmentType }
+func (segmentPlugin) Version() uint32 { return segmentVersion }
 
 // New implements [scorch.SegmentPlugin]: it builds the segment of a batch of pendingChunks. It yields to foreground
 // requests, as only a flush waits for it.
