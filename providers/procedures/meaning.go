@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/internal/lru"
@@ -27,8 +28,9 @@ const (
 type meanings struct {
 	load func() embed.Embedder
 
-	mu   sync.Mutex
-	kept *lru.Cache[string, []float32] // by the text of a procedure
+	mu         sync.Mutex
+	kept       *lru.Cache[string, []float32] // by the text of a procedure
+	generation uint64                        // rises with each erasure
 }
 
 func newMeanings(load func() embed.Embedder) *meanings {
@@ -38,27 +40,38 @@ func newMeanings(load func() embed.Embedder) *meanings {
 // asksForFact reports whether a question asks for a fact. It is near the procedure for the same thing, and nobody
 // asks for it to be done: "when does the certificate expire?"
 func asksForFact(question string) bool {
-	return factQuestion.MatchString(strings.ToLower(strings.TrimLeft(question, " \t\n¿¡\"'")))
+	question = strings.ToLower(strings.TrimLeft(question, " \t\n¿¡\"'"))
+	return factQuestion.MatchString(question) && !howTo.MatchString(question)
 }
+
+// howTo finds questions for the way to do something among them.
+var howTo = regexp.MustCompile(`^(?:what (?:do|should|must|can) (?:i|we)|what (?:are the )?steps|which steps|is it time to|` +
+	`was (?:muss|soll|kann) (?:ich|man)|was (?:müssen|sollen|können) wir|` +
+	`que (?:faire|dois-je|faut-il)|qué (?:hago|hacemos|debo|hay que))\b`)
 
 var factQuestion = regexp.MustCompile(`^(?:what|what's|who|who's|whose|when|where|which|is|are|was|were|does|did|has|have|` +
 	`how (?:long|big|many|much|often|old|far|large)|explain|describe|tell me|show me|list|` +
-	`wer|was|wann|wo|welche[rsnm]?|wie|ist|sind|hat|hatte|` +
+	`wer|was|wann|wo|welche[rsnm]?|wie (?:lange|oft|viele?|groß|gross|alt|weit|hoch|ist|sind|war|heißt|heisst)|ist|sind|hat|hatte|` +
 	`qui|que|quand|où|quel(?:le)?s?|combien|est-ce|quién|qué|cuándo|dónde|cuál(?:es)?|cuánt[oa]s?)(?:[\s'?]|$)`)
 
+// patience is how long a query waits for vectors. Words alone find most procedures, and what was embedded is kept.
+const patience = 500 * time.Millisecond
+
 // cosines returns the cosine of each procedure and a question that may ask for it, or 0.
-func (m *meanings) cosines(ctx context.Context, list []*PublishedProcedure, question string) ([]float64, error) {
+func (m *meanings) cosines(ctx context.Context, list []*PublishedProcedure, question string) []float64 {
 	out := make([]float64, len(list))
 	if len(list) == 0 || asksForFact(question) {
-		return out, nil
+		return out
 	}
+	ctx, end := context.WithTimeout(ctx, patience)
+	defer end()
 	asked, err := m.load().EmbedQuery(ctx, question)
 	if err != nil || asked == nil {
-		return out, err
+		return out
 	}
 	vectors, err := m.vectors(ctx, list)
 	if err != nil {
-		return nil, err
+		return out
 	}
 	best := 0.0
 	for i, v := range vectors {
@@ -72,7 +85,7 @@ func (m *meanings) cosines(ctx context.Context, list []*PublishedProcedure, ques
 			out[i] = 0
 		}
 	}
-	return out, nil
+	return out
 }
 
 // vectors returns the vectors of procedures. It embeds those that are not kept.
@@ -81,6 +94,7 @@ func (m *meanings) vectors(ctx context.Context, list []*PublishedProcedure) ([][
 	var texts []string
 	var at []int
 	m.mu.Lock()
+	generation := m.generation
 	for i, s := range list {
 		var ok bool
 		if out[i], ok = m.kept.Get(s.says); !ok {
@@ -88,25 +102,32 @@ func (m *meanings) vectors(ctx context.Context, list []*PublishedProcedure) ([][
 		}
 	}
 	m.mu.Unlock()
-	if len(texts) == 0 {
-		return out, nil
-	}
-	made, err := m.load().EmbedDocuments(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for k, i := range at {
-		out[i] = made[k]
-		m.kept.Put(texts[k], made[k], len(texts[k])+4*len(made[k]))
+	for len(texts) > 0 { // a few at a time, so that a query that runs out of time leaves some to later ones
+		n := min(len(texts), meaningBatch)
+		made, err := m.load().EmbedDocuments(ctx, texts[:n])
+		if err != nil {
+			return nil, err
+		}
+		m.mu.Lock()
+		for k, v := range made {
+			out[at[k]] = v
+			if generation == m.generation {
+				m.kept.Put(texts[k], v, len(texts[k])+4*len(v))
+			}
+		}
+		m.mu.Unlock()
+		texts, at = texts[n:], at[n:]
 	}
 	return out, nil
 }
+
+// meaningBatch is the number of procedures that are embedded at a time.
+const meaningBatch = 16
 
 // forget removes all vectors, after an erasure.
 func (m *meanings) forget() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kept.Clear()
+	m.generation++
 }

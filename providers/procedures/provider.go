@@ -60,8 +60,8 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	visible := visibleTo(all, q)
 	if q.Query == "" {
 		list(&res, visible, q)
-	} else if err := p.answer(ctx, &res, visible, q); err != nil {
-		return res, fmt.Errorf("procedures: %w", err)
+	} else {
+		p.answer(ctx, &res, visible, q)
 	}
 	if res.IsEmpty() {
 		res.Note = "no published procedure in scope fits the query"
@@ -120,15 +120,12 @@ func list(res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.
 	}
 }
 
-func (p *Provider) answer(ctx context.Context, res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.ContextQuery) error {
+func (p *Provider) answer(ctx context.Context, res *ragctx.ContextResult, procedures []*PublishedProcedure, q ragctx.ContextQuery) {
 	type found struct {
 		*PublishedProcedure
 		match
 	}
-	cosines, err := p.meanings.cosines(ctx, procedures, q.Query)
-	if err != nil {
-		return err
-	}
+	cosines := p.meanings.cosines(ctx, procedures, q.Query)
 	var fits []found
 	for i, m := range score(procedures, q.Query) {
 		m.cosine = cosines[i]
@@ -150,7 +147,6 @@ func (p *Provider) answer(ctx context.Context, res *ragctx.ContextResult, proced
 		}
 		res.Add(it)
 	}
-	return nil
 }
 
 // item returns a procedure as an item. Its content is the same at every depth.
