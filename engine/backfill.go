@@ -63,8 +63,17 @@ func (e *core) embedBatch(ctx context.Context, s *retrieve.Space, texts []store.
 	if err != nil {
 		return err
 	}
-	return e.catchUp(ctx, announced)
+	if err := e.catchUp(ctx, announced); err != nil {
+		return err
+	}
+	if len(vectors) < len(texts) {
+		return errPaused
+	}
+	return nil
 }
+
+// errPaused says that embedding was paused before all texts had vectors.
+var errPaused = fmt.Errorf("%w: embedding was paused", ragctx.ErrUnavailable)
 
 // catchUp makes changes searchable.
 func (e *core) catchUp(ctx context.Context, announced map[store.Collection]uint64) error {

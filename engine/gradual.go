@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"time"
 
@@ -46,7 +47,10 @@ func (f *backfill) runGradually(ctx context.Context, s *retrieve.Space, first ui
 			return e.announce(ctx, s, first, last)
 		}
 		if len(texts) > 0 {
-			if err := e.embedBatch(ctx, s, texts, false); err != nil || f.paused.Load() {
+			if err := e.embedBatch(ctx, s, texts, false); errors.Is(err, errPaused) {
+				f.wake() // in case it was resumed since
+				return nil
+			} else if err != nil {
 				return err
 			}
 		}

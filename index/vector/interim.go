@@ -55,12 +55,12 @@ func openInterim(o Options) (index.VectorIndex, error) {
 // Apply implements [index.VectorIndex]. The number of its components says which space a vector is of.
 func (x *interim) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	var first, second []index.VectorChunk
-	gone := deletes // from the interim vectors
+	gone := slices.Clone(deletes) // from the interim vectors
 	for _, u := range upserts {
 		switch len(u.Vector) {
 		case x.dim:
 			first = append(first, u)
-			gone = append(slices.Clip(gone), u.ID)
+			gone = append(gone, u.ID)
 		case x.of.Dimensions:
 			// It may come late, when the index is fed older changes.
 			if _, better := x.first.Similarity(x.any, u.ID); !better || slices.Contains(deletes, u.ID) {
