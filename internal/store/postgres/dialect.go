@@ -17,10 +17,8 @@ var dialect = sqlstore.Dialect{
 		err = run.QueryRowContext(ctx, query+` RETURNING `+id, args...).Scan(&n)
 		return n, err
 	},
-	LockNamespace: lockNamespace,
-	LockVectors:   lockVectors,
-	NewestChange:  `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM changes_seq_seq`,
-	Erased:        "\x01", // PostgreSQL has no NUL in texts
+	NewestChange: `SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM changes_seq_seq`,
+	Erased:       "\x01", // PostgreSQL has no NUL in texts
 }
 
 // fragments are the parts of statements that PostgreSQL spells otherwise. The functions are in

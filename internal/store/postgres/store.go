@@ -1,10 +1,9 @@
 // Package postgres keeps the store in a PostgreSQL database. The statements are in package sqlstore; this
 // package has what only a server needs: the schema, the translation of statements, a pool, and
-// the locks that put writes in order.
+// the ownership of the database.
 //
-// Writes run at the same time, each in its transaction. A write of a namespace locks the row of the
-// namespace, so that it sees all earlier ones, and so that the changes of a namespace are
-// committed in the order of their numbers. Other writes take the lock of what they check.
+// Writes run one after another, each in its transaction. A write first locks the row of the owner, so that
+// it sees all earlier ones, and changes are committed in the order of their numbers.
 package postgres
 
 import (
@@ -219,7 +218,7 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 	if err := errors.Join(ctx.Err(), s.owner.allow()); err != nil {
 		return err
 	}
-	err := s.transact(context.WithoutCancel(ctx), w, fn)
+	err := s.transact(context.WithoutCancel(ctx), fn)
 	s.Committed(w.Namespace) // also if the state in the database is unknown
 	if err == nil && w.Then != nil {
 		w.Then()
@@ -228,7 +227,7 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 }
 
 // transact runs fn in a transaction.
-func (s *Store) transact(ctx context.Context, w sqlstore.Write, fn func(context.Context, *sqlstore.Tx) error) (err error) {
+func (s *Store) transact(ctx context.Context, fn func(context.Context, *sqlstore.Tx) error) (err error) {
 	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // a statement sees what it waited for
 	if err != nil {
 		return err
@@ -247,9 +246,6 @@ func (s *Store) transact(ctx context.Context, w sqlstore.Write, fn func(context.
 	if err := s.owner.lock(ctx, tx); err != nil {
 		return err
 	}
-	if err := lockFirst(ctx, &t, w); err != nil {
-		return err
-	}
 	if err := fn(ctx, &t); err != nil {
 		return err
 	}
@@ -260,17 +256,6 @@ func (s *Store) transact(ctx context.Context, w sqlstore.Write, fn func(context.
 		return commitError(err)
 	}
 	return nil
-}
-
-// lockFirst takes the lock of a write's namespace, or the one that writes of several namespaces share.
-func lockFirst(ctx context.Context, t *sqlstore.Tx, w sqlstore.Write) error {
-	if w.Namespace == sqlstore.AllNamespaces {
-		return lock(ctx, t.Tx, `SELECT pg_advisory_xact_lock(?)`, lockAll)
-	}
-	if t.Locked = max(w.Namespace, w.Locked, 0); t.Locked == 0 {
-		return nil
-	}
-	return lockNamespace(ctx, t.Tx, t.Locked)
 }
 
 // Urgent implements [sqlstore.Database].

@@ -330,9 +330,6 @@ func (o *orphans) check(ctx context.Context, tx *Tx, until int64) error {
 
 // drop deletes vectors until enough. It first checks the chunks inserted since the search.
 func (o *orphans) drop(ctx context.Context, tx *Tx, enough func(int) bool) error {
-	if err := tx.lockVectors(ctx, true); err != nil {
-		return err
-	}
 	var newest int64
 	if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM units`).Scan(&newest); err != nil {
 		return err

@@ -178,9 +178,6 @@ func insertSomeChunks(ctx context.Context, tx *Tx, item int64, c store.Content, 
 	if len(c.Chunks) == 0 {
 		return 0, nil
 	}
-	if err := tx.lockVectors(ctx, false); err != nil {
-		return 0, err
-	}
 	vec, err := tx.PrepareContext(ctx, `INSERT INTO vectors (embedder, hash, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
 	if err != nil {
 		return 0, err
@@ -220,9 +217,6 @@ func insertSomeChunks(ctx context.Context, tx *Tx, item int64, c store.Content, 
 
 // appendChange appends to the sequence of changes that indexes follow.
 func (s *Store) appendChange(ctx context.Context, tx *Tx, ns int64, k store.Kind, item int64, op int) (uint64, error) {
-	if err := tx.lockNamespace(ctx, ns); err != nil {
-		return 0, err
-	}
 	if err := s.openings.record(ctx, tx, s.now().UnixMicro()); err != nil {
 		return 0, err
 	}

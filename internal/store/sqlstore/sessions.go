@@ -138,7 +138,7 @@ func (s *Store) writeSessions(ctx context.Context, p Priority, ns int64, fn func
 		}
 		return room.check(ctx, tx)
 	}
-	write := func() error { return s.db.Write(ctx, Write{Priority: p, Namespace: NoNamespaces, Locked: ns}, within) }
+	write := func() error { return s.db.Write(ctx, Write{Priority: p, Namespace: NoNamespaces}, within) }
 	if p&Frees != 0 {
 		return s.db.Freeing(write)
 	}

@@ -59,8 +59,6 @@ type Write struct {
 	Priority Priority
 	// Namespace is the namespace whose answers may change; or [AllNamespaces], [NoNamespaces].
 	Namespace int64
-	// Locked is a namespace that no other write may change meanwhile, besides Namespace; 0 is none.
-	Locked int64
 	// Order names writes that run one after another; "" is none. A database with one writer runs all so.
 	Order string
 	// Then is called once the write is durable, in the order of the writes. It must not block. It may
@@ -76,28 +74,7 @@ type Tx struct {
 	// Changed means that the transaction appends to the sequence of changes.
 	Changed bool
 
-	// Locked is the namespace that was locked last.
-	Locked int64
-
 	written int64 // rows that statements have written
-}
-
-// lockNamespace locks a namespace until the transaction ends: its changes are then committed in the order of
-// their numbers.
-func (t *Tx) lockNamespace(ctx context.Context, ns int64) error {
-	if t.Dialect.LockNamespace == nil || t.Locked == ns {
-		return nil
-	}
-	t.Locked = ns
-	return t.Dialect.LockNamespace(ctx, t.Tx, ns)
-}
-
-// lockVectors keeps vectors that chunks of the transaction use, or with all is alone with all of them.
-func (t *Tx) lockVectors(ctx context.Context, all bool) error {
-	if t.Dialect.LockVectors == nil {
-		return nil
-	}
-	return t.Dialect.LockVectors(ctx, t.Tx, all)
 }
 
 // ExecContext runs a statement without rows and counts the rows that it writes.
@@ -115,11 +92,6 @@ func (t *Tx) ExecContext(ctx context.Context, query string, args ...any) (sql.Re
 type Dialect struct {
 	// Insert runs an INSERT statement and returns the column id of the new row.
 	Insert func(ctx context.Context, run Execer, id, query string, args ...any) (int64, error)
-	// LockNamespace makes other writes that change a namespace wait until the transaction ends, and
-	// LockVectors those that delete vectors, or with all also those that use them. They are nil for a
-	// database with one writer.
-	LockNamespace func(ctx context.Context, tx *sql.Tx, ns int64) error
-	LockVectors   func(ctx context.Context, tx *sql.Tx, all bool) error
 	// NewestChange is the statement that returns the highest number ever assigned to a change.
 	NewestChange string
 	// Erased begins the names of erased namespaces. No caller can ask for such a name.

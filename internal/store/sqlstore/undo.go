@@ -231,9 +231,6 @@ func (u *undo) copyVersion(ctx context.Context, row int64, version int, now int6
 	if err != nil {
 		return 0, err
 	}
-	if err := u.tx.lockVectors(ctx, false); err != nil {
-		return 0, err
-	}
 	for _, q := range versionParts {
 		if _, err := u.tx.ExecContext(ctx, q, id, row); err != nil {
 			return 0, err
