@@ -15,6 +15,7 @@ const prefixField = "prefix"
 // sourceOpener opens the sources of one ingest. Unless the options set a prefix, the ids of a path
 // begin with its folder's name, preceded by as many names of parent folders as tell it from other
 // paths of the namespace: "docs/", or "app/docs/" if another folder named docs was ingested before.
+// A path inside a folder that has its documents already is opened as a part of that folder.
 type sourceOpener struct {
 	list ListDocuments
 	opts IngestOptions
@@ -33,12 +34,12 @@ func (o sourceOpener) open(ctx context.Context, path string) (Source, error) {
 		return source, err
 	}
 	local.prefix, err = o.choose(ctx, local)
-	o.by[local.Prefix()] = local.path
+	o.by[local.Prefix()] = local.root
 	return local, err
 }
 
 // choose returns the prefix that the source's documents have, or else the shortest one that no other
-// source uses.
+// source uses. It sets the root of a part of another source.
 func (o sourceOpener) choose(ctx context.Context, s *localSource) (string, error) {
 	candidates := s.prefixes()
 	for _, p := range candidates {
@@ -47,6 +48,10 @@ func (o sourceOpener) choose(ctx context.Context, s *localSource) (string, error
 		if err != nil || len(found) > 0 {
 			return p, err
 		}
+	}
+	if whole, p, err := o.enclosing(ctx, s); err != nil || whole != "" {
+		s.root = whole
+		return p, err
 	}
 	for _, p := range candidates {
 		s.prefix = p
@@ -57,6 +62,57 @@ func (o sourceOpener) choose(ctx context.Context, s *localSource) (string, error
 	return candidates[0], nil // each document reports the conflict
 }
 
+// enclosing returns the innermost folder whose source has documents of the path of s, read with the
+// same options, and the prefix of their ids; "" if there is none. A second source for the same files
+// would store copies of which one becomes stale. Folders with a prefix of the caller are not found.
+func (o sourceOpener) enclosing(ctx context.Context, s *localSource) (root, prefix string, err error) {
+	for dir, parent := s.path, filepath.Dir(s.path); parent != dir; dir, parent = parent, filepath.Dir(parent) {
+		if found, err := o.documents(ctx, "", parent, 1); err != nil {
+			return "", "", err
+		} else if len(found) == 0 {
+			continue
+		}
+		whole := localSource{path: parent, folder: true, prefix: filepath.Base(parent) + "/"}
+		for _, p := range whole.prefixes() {
+			part := localSource{path: s.path, folder: s.folder, prefix: p + partPrefix(parent, s)}
+			found, err := o.documents(ctx, part.Prefix(), parent, 1)
+			if err != nil {
+				return "", "", err
+			}
+			if len(found) > 0 && part.has(found[0].ID) && s.readsLike(found[0]) {
+				return parent, part.prefix, nil
+			}
+		}
+	}
+	return "", "", nil
+}
+
+// partPrefix returns the part of the ids between the prefix of a folder and the prefix of a source in it.
+func partPrefix(folder string, s *localSource) string {
+	rel, err := filepath.Rel(folder, s.path)
+	if err == nil && !s.folder {
+		rel = filepath.Dir(rel)
+	}
+	if err != nil || rel == "." {
+		return ""
+	}
+	return filepath.ToSlash(rel) + "/"
+}
+
+// has reports whether the source has the document with an id that begins with its prefix.
+func (r *localSource) has(id string) bool {
+	return r.folder || id == r.Prefix() || strings.HasPrefix(id, r.Prefix()+"/")
+}
+
+// readsLike reports whether a document was read with the options of the source. Without a recorded
+// state, this is assumed of options that add nothing to documents.
+func (r *localSource) readsLike(d store.Document) bool {
+	if d.Stat == "" {
+		return len(r.opts.Tags)+len(r.opts.Metadata) == 0
+	}
+	return strings.HasPrefix(d.Stat, r.readingHash+" ")
+}
+
 // taken reports whether another source uses the prefix of a source.
 func (o sourceOpener) taken(ctx context.Context, s *localSource) (bool, error) {
 	if by, ok := o.by[s.Prefix()]; ok && by != s.path {
@@ -64,8 +120,7 @@ func (o sourceOpener) taken(ctx context.Context, s *localSource) (bool, error) {
 	}
 	found, err := o.documents(ctx, s.Prefix(), "", MaxPage)
 	for _, d := range found {
-		inside := s.folder || d.ID == s.Prefix() || strings.HasPrefix(d.ID, s.Prefix()+"/")
-		if inside && d.Root != "" && d.Root != s.path && !rootGone(d.Root) {
+		if s.has(d.ID) && d.Root != "" && d.Root != s.path && !rootGone(d.Root) {
 			return true, nil
 		}
 	}

@@ -78,7 +78,7 @@ func OpenPath(path string, o IngestOptions) (Source, error) {
 		}
 		return nil, ragctx.Invalid("path", "%s: %v; give a file or folder that exists", ragctx.Clip(abs), err)
 	}
-	r := &localSource{path: abs, folder: info.IsDir(), info: info, opts: o}
+	r := &localSource{path: abs, root: abs, folder: info.IsDir(), info: info, opts: o}
 	if r.prefix = o.Prefix; r.folder {
 		r.prefix = cmp.Or(o.Prefix, filepath.Base(abs))
 	}
@@ -106,6 +106,7 @@ func (o IngestOptions) open(path string) (Source, error) {
 // localSource is a folder or a file of this machine.
 type localSource struct {
 	path        string // absolute
+	root        string // path, or the folder of whose source this is a part
 	folder      bool
 	info        fs.FileInfo
 	prefix      string // of ids, before the inner path or the file's name
@@ -116,7 +117,7 @@ type localSource struct {
 }
 
 // Name implements [Source].
-func (r *localSource) Name() string { return r.path }
+func (r *localSource) Name() string { return r.root }
 
 // Prefix implements [Source].
 func (r *localSource) Prefix() string {

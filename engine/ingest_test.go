@@ -156,6 +156,59 @@ func TestPrefixesOfOneIngest(t *testing.T) {
 	}
 }
 
+// TestIngestOfAPart ingests paths inside a folder that was ingested before, by both ways of ingesting.
+func TestIngestOfAPart(t *testing.T) {
+	f := open(t)
+	app := filepath.Join(t.TempDir(), "app")
+	write(t, app, map[string]string{
+		"README.md": "alpha", "README.md.txt": "beta", "docs/a.md": "gamma", "docs/b.md": "delta",
+		".gitignore": "private\n", "private/c.md": "epsilon",
+	})
+	whole, part := engine.IngestOptions{Paths: []string{app}}, engine.IngestOptions{Paths: []string{filepath.Join(app, "docs")}}
+	readme := engine.IngestOptions{Paths: []string{filepath.Join(app, "README.md")}}
+	all := []string{"app/README.md", "app/README.md.txt", "app/docs/a.md", "app/docs/b.md"}
+	f.ingest(whole)
+	write(t, app, map[string]string{"docs/a.md": "gamma two", "README.md": "alpha two"})
+	if err := os.Remove(filepath.Join(app, "docs", "b.md")); err != nil {
+		t.Fatal(err)
+	}
+	var changes []string
+	for ch, err := range engine.Collect(t.Context(), f.Documents().List, part) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case ch.Document != nil:
+			changes = append(changes, "put "+ch.Document.ExternalID+" of "+ch.Root)
+		case ch.Delete != "":
+			changes = append(changes, "delete "+ch.Delete+" of "+ch.Root)
+		}
+	}
+	if want := []string{"put app/docs/a.md of " + app, "delete app/docs/b.md of " + app}; !slices.Equal(changes, want) {
+		t.Errorf("collected %q, want %q", changes, want)
+	}
+	if r := f.ingest(part); r.Created != 0 || r.Replaced != 1 || r.Deleted != 1 {
+		t.Errorf("a folder in it: %+v", r)
+	}
+	if r := f.ingest(readme); r.Created != 0 || r.Replaced != 1 {
+		t.Errorf("a file in it: %+v", r)
+	}
+	if r := f.ingest(whole); r.Created+r.Replaced+r.Deleted != 0 || !slices.Equal(f.ids(), all[:3]) {
+		t.Errorf("the whole again: %+v, %v", r, f.ids())
+	}
+	sources, err := engine.Sources(t.Context(), f.Documents().List, part)
+	if err != nil || !slices.Equal(sources, []string{"file:app/docs/*"}) {
+		t.Errorf("sources %v, %v", sources, err)
+	}
+
+	// Other options, and files that the whole leaves out, make a source of its own.
+	part.Tags = []string{"internal"}
+	f.ingest(part)
+	f.ingest(engine.IngestOptions{Paths: []string{filepath.Join(app, "private")}})
+	if r := f.ingest(whole); r.Deleted != 0 || !slices.Equal(f.ids(), append(all[:3:3], "docs/a.md", "private/c.md")) {
+		t.Errorf("%+v, %v", r, f.ids())
+	}
+}
+
 func TestIngestOfFilesOfOneName(t *testing.T) {
 	f := open(t)
 	dir := t.TempDir()
