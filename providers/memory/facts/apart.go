@@ -31,10 +31,11 @@ func otherWish(n, o *Statement) bool {
 			return false
 		}
 	}
-	known := len(wishTopics(n)) > 0 && len(wishTopics(o)) > 0
+	nw, ow := n.asWish().values, o.asWish().values
+	known := len(wishTopics(n)) > 0 && len(wishTopics(o)) > 0 || len(nw) > 0 && len(ow) > 0
 	words := slices.DeleteFunc(shared(n, o), func(x term) bool {
 		_, scope := scopes[x.stem]
-		return wishStems[x.stem] || known && (scope || verbForm(x.stem) || englishLemmas()[x.stem])
+		return wishStems[x.stem] || known && (scope || plainStems[x.stem] || verbForm(x.stem) || englishLemmas()[x.stem])
 	})
 	return len(words) == 0 && (known || len(shared(n, o)) > 0)
 }

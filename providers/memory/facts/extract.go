@@ -156,7 +156,7 @@ func (e *extractor) read() {
 	for i := range e.sentences {
 		s := &e.sentences[i]
 		e.t.parts(s)
-		s.pieces = e.t.pieces(s.from, s.to, false)
+		s.pieces = e.t.pieces(s.from, s.to, false, false)
 		for k := range s.clauses {
 			if s.clauses[k].from >= e.done {
 				e.clause(s, k)

@@ -199,8 +199,10 @@ func examplePairs() (out []pairRow) {
 }
 
 func newPair(n, o *Statement, common func(string) bool) pairRow {
-	row := pairRow{Never: ruledOut(n, o), Evidence: map[string]float64{}}
+	overruled := overrules(n, o)
+	row := pairRow{Never: !overruled && ruledOut(n, o), Evidence: map[string]float64{}}
 	_, row.Sure = sameAttribute(n, o)
+	row.Sure = row.Sure || overruled
 	evidence(n, o, common, func(name string, value float64) { row.Evidence[name] = value })
 	return row
 }

@@ -1,3 +1,4 @@
+//nolint:misspell // some words are German, French and Spanish
 package facts
 
 import (
@@ -21,8 +22,8 @@ type pieceReader struct {
 	t  *text
 	ws []word
 	f  []string // the folded words
-	// loose also cuts before parts without a verb, for comparing.
-	loose bool
+	// loose also cuts before parts without a verb, for comparing; orders also before another order.
+	loose, orders bool
 }
 
 func newPieceReader(t *text, from, to int) pieceReader {
@@ -35,9 +36,9 @@ func newPieceReader(t *text, from, to int) pieceReader {
 
 // pieces splits a sentence. It cuts only before a part that has a verb, or that repeats the form of the part
 // before it, and behind a part that has a verb.
-func (t *text) pieces(from, to int, loose bool) []piece {
+func (t *text) pieces(from, to int, loose, orders bool) []piece {
 	r := newPieceReader(t, from, to)
-	r.loose = loose
+	r.loose, r.orders = loose, orders
 	if len(r.ws) == 0 {
 		return []piece{{from: from, to: to}}
 	}
@@ -54,7 +55,7 @@ func (t *text) pieces(from, to int, loose bool) []piece {
 		if joined {
 			end = k - 1
 		}
-		loose := r.loose && r.looseCut(start, end, k, joined)
+		loose := r.loose && r.looseCut(start, end, k, joined) || r.orders && end-start > 1 && r.orderAt(k)
 		if !loose && !r.hasVerb(start, end) && !r.relative(start, end) {
 			continue
 		}
@@ -83,6 +84,35 @@ func (r *pieceReader) looseCut(start, end, k int, joined bool) bool {
 	}
 	return !joined || end-start > 2 && (prepositional[r.f[k]] || nominal[r.f[k]] || r.f[k][0] <= '9' || r.hasVerb(k, stop))
 }
+
+// orderAt reports whether an order begins at word k: "and please sign my mails".
+func (r *pieceReader) orderAt(k int) bool {
+	first := k
+	for first < len(r.ws)-1 && first-k < 2 && (adverbs[r.f[first]] || polite[r.f[first]]) {
+		first++
+	}
+	return first+1 < r.stop(first) && imperatives[r.f[first]]
+}
+
+var polite = wordSet("please bitte don't do veuillez merci favor")
+
+// imperatives are the verbs with which orders to an assistant begin.
+var imperatives = wordSet(`add address always answer ask avoid be begin call check cite convert cut don't double draft drop end explain
+	finish format give include keep leave let limit list make mark mention name never note offer open order post prefix print put quote
+	read remind render reply respond round run save send set show sign skip sort speak spell start state stick stop suggest summarise
+	summarize switch take tell translate treat use warn wrap write
+	antworte beginne benutze bleib erklare erklar fang fass fasse formatiere formuliere frag frage fuge gib halte halt hang hange kurze
+	lass lasse liefere liste mach mache markiere nenne nenn nimm nutze nutz pruf prufe rechne red rede runde sag sage schick schicke
+	schreib schreibe setz setze sprich stell stelle ubersetz ubersetze unterschreib unterschreibe vermeide verwende verzichte warne zeig
+	zeige zitiere duz duze siez sieze
+	abrege ajoute ajoutez appelle appelez arrete arretez arrondis cite citez commence commencez convertis corrige corrigez demande
+	demandez dis donne donnez ecris ecrivez emploie employez evite evitez explique expliquez fais faites finis garde gardez indente
+	indique laisse mets mettez montre montrez ne parle parlez precise precisez prends propose relis remplace reponds repondez reste resume
+	saute signe signez supprime termine terminez traduis traite tutoie tutoyez utilise utilisez verifie verifiez vouvoie vouvoyez
+	anade avisa avisame cita comienza contesta contestame convierte corrige corrigeme cuenta dame deja di dime empieza escribe escribeme
+	evita explica explicame firma habla hablame haz hazme incluye indica llama llamame manten muestra muestrame no ordena pide pon ponme
+	pregunta preguntame prueba quita recuerda recuerdame redondea responde respondeme resume revisa saluda separa sugiere termina traduce
+	trata tratame tutea tuteame usa utiliza verifica`)
 
 // joiners are the words that join the parts of a sentence.
 var joiners = wordSet("and und et y e but aber mais pero plus sowie also")

@@ -35,6 +35,9 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 // supersedes reports whether a statement makes an earlier one obsolete, and why.
 func supersedes(newer, older *Statement, common func(string) bool) (why string, ok bool) {
 	c := newer.changes()
+	if overrules(newer, older) {
+		return "a newer wish on the same", true
+	}
 	if ruledOut(newer, older) {
 		return "", false
 	}

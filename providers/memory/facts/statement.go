@@ -32,6 +32,8 @@ type Statement struct {
 	from, to int
 	once     sync.Once
 	read     change
+	wishOnce sync.Once
+	wish     wish
 }
 
 // owner is whose attribute a statement gives.
@@ -87,7 +89,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	}
 	out := &Statements{before: t.orig(0, from), after: t.orig(to, len(t.fold)), speaker: speaker}
 	var last *Statement
-	for _, x := range t.pieces(from, to, true) {
+	for _, x := range t.pieces(from, to, true, instruction) {
 		s := &Statement{
 			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, bySpeaker: speaker != "",
 		}
@@ -424,6 +426,9 @@ func Keys(content string) []string {
 		w := strings.Trim(string(f), "'")
 		if w != "" && isContent(w) {
 			out = append(out, key(stem(w)))
+		}
+		if topic := topicOf(before, w); topic != "" {
+			out = append(out, "#"+topic)
 		}
 		if topic, ok := topicWords[w]; ok {
 			out = append(out, "#"+topic)
