@@ -128,14 +128,17 @@ tools/cluster/run.sh
 
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets
-# of a package share a program, in which SQLite's own branches do not lead the fuzzer, and
-# as many packages as there are processors go at a time.
+# of a package share a program, and as many packages as there are processors go at a time.
+# Branches of this module and of the parsers it calls lead the fuzzer. All else is the code that the
+# step build has compiled: it would be compiled again with counters, which every run has to compare.
+parsers='archive/zip encoding/csv encoding/xml github.com/gabriel-vasile/mimetype/... github.com/yuin/goldmark/... golang.org/x/net/html/...'
+counters=$(printf -- '-gcflags=%s=-d=libfuzzer ' "$(go list -m)/..." $parsers)
 corpus=$(go env GOCACHE)/fuzz
 fuzz() { "$1" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "${FUZZTIME:-2s}" -test.parallel 1 -test.fuzzcachedir "$corpus/$3" 2>&1; }
 # Now and then Go's fuzzer takes the end of its time for a failure (golang/go#75804).
 # It names no failing input then, and the target is given another try.
 ended() { [[ $1 == *'context deadline exceeded'* && $1 != *'Failing input'* && $1 != *panic* ]]; }
-instrumented() { go test -c -fuzz . -vet=off -gcflags=modernc.org/sqlite/lib=-d=libfuzzer=0 -o "$1" "$2"; }
+instrumented() { go test -c -vet=off $counters -o "$1" "$2"; }
 # fuzz_package DIR PATH fuzzes all targets of a package.
 fuzz_package() {
   local targets program out
@@ -153,7 +156,7 @@ fuzz_package() {
   done
   rm "$program"
 }
-export scratch corpus FUZZTIME
+export scratch corpus counters FUZZTIME
 export -f fuzz ended instrumented fuzz_package
 instrumented /dev/null ./api # what most packages have in common is compiled once
 go list -f '{{.Dir}} {{.ImportPath}}' ./... | xargs -P "$processors" -L 1 bash -euo pipefail -c 'fuzz_package "$@"' fuzz
