@@ -237,7 +237,7 @@ func (e *core) explainProviders(x *Explanation, a resolve.Answer) {
 			x.add("providers", true, "see the log for the cause; the other providers answered without it",
 				"%s failed: %s", p.Name, p.Error)
 		case p.Returned > 0:
-			x.add("providers", false, "", "%s found %d items; %d are in the answer", p.Name, p.Returned, p.Used)
+			x.add("providers", false, "", "%s found %d items, of which the answer shows %d", p.Name, p.Returned, p.Used)
 		case builtin:
 		case p.Note != "":
 			x.add("providers", false, "", "%s: %s", p.Name, p.Note)

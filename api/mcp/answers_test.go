@@ -156,7 +156,7 @@ func TestContextOfLittleRelevance(t *testing.T) {
 	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	type answer struct{ Context, Note string }
 	question := map[string]any{"query": "how do penguins sleep in winter?"}
-	if a := call[answer](t, s, "context", question); a.Context != "" || !strings.Contains(a.Note, "min_relevance 0 shows them") {
+	if a := call[answer](t, s, "context", question); a.Context != "" || !strings.Contains(a.Note, "min_relevance 0 shows it") {
 		t.Errorf("unasked: %+v", a)
 	}
 	question["min_relevance"] = 0

@@ -48,10 +48,10 @@ tags, as the tokenizer counts it. TEXT "-" is read from standard input.
 With --docs the command ingests files first and answers from them alone. Files that did not
 change cost next to nothing. Only the answer goes to standard output.
 
-The answer has two parts, separated by a blank line: items that belong in every prompt of the
-user, such as instructions and preferences, and items that answer TEXT. JSON has the first
-part only with --blocks. With --spotlight, an instruction for the system prompt goes to
-standard error, or into the JSON.`
+The answer has two parts, separated by a blank line. The first part has the items that belong
+in every prompt of the user, such as instructions and preferences. The second part has the
+items that answer TEXT. With --format json, only --blocks adds the first part. With
+--spotlight, an instruction for the system prompt goes to standard error, or into the JSON.`
 
 const queryExample = `  ragctx query --docs ./docs "how do I roll back a release?"
   ragctx query "what did we decide about caching?" --type memory --in-session s1
@@ -85,7 +85,7 @@ func newQuery(env lookupEnv) *cobra.Command {
 	jsonFlag(cmd.Flags(), &f.json)
 	flags.BoolVar(&f.blocks, "blocks", false, "with --format json: print both parts of the answer as blocks")
 	countVar(flags, &f.stableTokens, "stable-tokens", 0, -1, ragctx.MaxTokensLimit,
-		"largest number of tokens of the first part; -1 is none (default a quarter of --max-tokens)")
+		"largest number of tokens of the first part; -1 leaves it out (default a quarter of --max-tokens)")
 	flags.BoolVar(&f.spotlight, "spotlight", false, spotlightHelp)
 	flags.BoolVar(&f.noCitations, "no-citations", false, noCitationsHelp)
 	flags.BoolVar(&f.highlight, "highlight", false, "show the words of TEXT in bold on a terminal, and with "+
@@ -244,7 +244,10 @@ func asIs(s string) string { return s }
 func writeAnswer(stdout, stderr io.Writer, format string, mark func(string) string, a resolve.Answer) error {
 	failed := noneAnswered(a)
 	if len(a.Items) == 0 && failed == nil {
-		fmt.Fprintln(stderr, "empty answer:", printable(emptyBecause(a)))
+		fmt.Fprintln(stderr, "empty answer")
+		for reason := range strings.SplitSeq(asFlags.Replace(emptyBecause(a)), "; ") {
+			fmt.Fprintln(stderr, " ", printable(reason))
+		}
 	}
 	if format == xmlfmt.JSON {
 		return errors.Join(writeJSON(stdout, a), failed)
@@ -286,6 +289,13 @@ func noneAnswered(a resolve.Answer) error {
 	}
 	return fmt.Errorf("no provider answered: %s", strings.Join(errs, "; "))
 }
+
+// asFlags replaces the fields of a query in a note by the flags of 'ragctx query'.
+var asFlags = strings.NewReplacer(
+	"filter.tags", "--tag", "filter.metadata", "--filter", "filter.sources", "--docs", "filter.occurred_after", "--after",
+	"filter.occurred_before", "--before", "filter.session_id", "--in-session", "as_of", "--as-of", "agent_id", "--agent",
+	"min_relevance", "--min-relevance", "max_tokens", "--max-tokens",
+)
 
 func emptyBecause(a resolve.Answer) string {
 	if a.Note == "" {

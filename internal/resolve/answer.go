@@ -240,8 +240,11 @@ func (a *Answer) noteMinRelevance(q ragctx.ContextQuery) {
 	if a.Note != "" {
 		a.Note += "; "
 	}
-	a.Note += fmt.Sprintf("items below a relevance of %v were left out: %d; min_relevance 0 shows them",
-		q.LeastRelevance(), n)
+	items, were, them := "items", "were", "them"
+	if n == 1 {
+		items, were, them = "item", "was", "it"
+	}
+	a.Note += fmt.Sprintf("%d %s with a relevance below %v %s left out (min_relevance 0 shows %s)", n, items, q.LeastRelevance(), were, them)
 }
 
 func (a *Answer) reportProvider(i int, name string, o reply) {
@@ -319,10 +322,43 @@ func (a *Answer) whyEmpty(q ragctx.ContextQuery, f *fitter, list []*candidate) s
 			q.MaxTokens, f.counter.Count(f.render(list[0].shownCut(""))))
 	}
 	var parts []string
+	found := 0
 	for _, p := range a.Providers {
 		parts = append(parts, p.Name+": "+a.whyNoItems(p))
+		found += p.Returned
+	}
+	if limits := searchLimits(q); found == 0 && len(limits) > 0 {
+		parts = append(parts, "the search was limited by "+strings.Join(limits, ", "))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// searchLimits names the fields of a query that exclude items before they are compared with its text.
+func searchLimits(q ragctx.ContextQuery) []string {
+	var out []string
+	for _, l := range []struct {
+		set   bool
+		field string
+	}{
+		{len(q.Filter.Tags) > 0, "filter.tags"},
+		{len(q.Filter.Metadata) > 0, "filter.metadata"},
+		{len(q.Filter.Sources) > 0, "filter.sources"},
+		{!q.Filter.OccurredAfter.IsZero(), "filter.occurred_after"},
+		{!q.Filter.OccurredBefore.IsZero(), "filter.occurred_before"},
+		{q.Filter.SessionID != "", "filter.session_id"},
+		{!q.AsOf.IsZero(), "as_of, which compares the time of storing"},
+		{q.AgentID != "", "agent_id"},
+	} {
+		if l.set {
+			out = append(out, l.field)
+		}
+	}
+	return out
+}
+
+// reasonWords are the words for reasons that are not words of a sentence.
+var reasonWords = map[Reason]string{
+	ReasonMinRelevance: "below min_relevance", ReasonType: "of another type", ReasonNoID: "without an id",
 }
 
 func (a *Answer) whyNoItems(p ProviderReport) string {
@@ -341,8 +377,8 @@ func (a *Answer) whyNoItems(p ProviderReport) string {
 	var why []string
 	for _, r := range [...]Reason{ReasonMinRelevance, ReasonExcluded, ReasonType, ReasonEmpty, ReasonNoID, ReasonDuplicate} {
 		if counts[r] > 0 {
-			why = append(why, fmt.Sprintf("%d %s", counts[r], r))
+			why = append(why, fmt.Sprintf("%d %s", counts[r], cmp.Or(reasonWords[r], string(r))))
 		}
 	}
-	return fmt.Sprintf("none of %d items was kept (%s)", p.Returned, strings.Join(why, ", "))
+	return fmt.Sprintf("%d found, none kept (%s)", p.Returned, strings.Join(why, ", "))
 }

@@ -102,7 +102,21 @@ func TestMinRelevanceAppliesToReranked(t *testing.T) {
 		t.Errorf("without: shown %s, lost %s", shown(a), lost(a))
 	}
 	q.MinRelevance = new(.9)
-	if got, want := mustResolve(t, r, q).Note, "x: none of 3 items was kept (3 min_relevance)"; got != want {
+	if got, want := mustResolve(t, r, q).Note, "x: 3 found, none kept (3 below min_relevance)"; got != want {
+		t.Errorf("note is %q, want %q", got, want)
+	}
+}
+
+// TestEmptyAnswerNamesItsLimits: an answer of providers that found nothing names what limited the search.
+func TestEmptyAnswerNamesItsLimits(t *testing.T) {
+	r := newResolver(t, resolve.Options{}, fake{name: "x"})
+	q := ragctx.NewQuery("q")
+	if got, want := mustResolve(t, r, q).Note, "x: found nothing"; got != want {
+		t.Errorf("without limits: note is %q, want %q", got, want)
+	}
+	q.Filter.Tags, q.AsOf = []string{"none"}, time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC)
+	want := "x: found nothing; the search was limited by filter.tags, as_of, which compares the time of storing"
+	if got := mustResolve(t, r, q).Note; got != want {
 		t.Errorf("note is %q, want %q", got, want)
 	}
 }

@@ -198,7 +198,7 @@ func TestConditions(t *testing.T) {
 		t.Errorf("shown %s, lost %s, truncated %v", shown(a), lost(a), a.Truncated)
 	}
 	q.MinRelevance = new(.75)
-	if got, want := mustResolve(t, r, q).Note, "x: none of 4 items was kept (2 min_relevance, 1 excluded, 1 type)"; got != want {
+	if got, want := mustResolve(t, r, q).Note, "x: 4 found, none kept (2 below min_relevance, 1 excluded, 1 of another type)"; got != want {
 		t.Errorf("note is %q, want %q", got, want)
 	}
 }
