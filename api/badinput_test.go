@@ -68,6 +68,9 @@ func TestBadBodies(t *testing.T) {
 				if a.status != tc.status || len(p.Errors) == 0 || !strings.HasPrefix(p.Errors[0].Location, tc.location) {
 					t.Errorf("status %d, want %d at %s: %s", a.status, tc.status, tc.location, a.body)
 				}
+				if len(p.Errors) == 1 && !strings.HasSuffix(p.Detail, p.Errors[0].Message) {
+					t.Errorf("the detail lacks the fault: %s", a.body)
+				}
 			})
 		}
 		for _, ct := range []string{"text/plain", "image/png", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "", "json", ";;"} {

@@ -100,7 +100,7 @@ func (s *Server) spoolLine(ctx context.Context, sp *engine.DocumentQueue, n int,
 	if serr != nil {
 		return sp.Reject(ctx, n, store.OpPut, "", faultError(Fault{
 			Location: "body",
-			Message:  "is not valid JSON: " + serr.Error(),
+			Message:  "is not valid JSON: " + serr.Message,
 		}))
 	}
 	err = json.Unmarshal(line, &in)

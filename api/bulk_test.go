@@ -83,7 +83,7 @@ func TestBulkLines(t *testing.T) {
 		"203 b text: is empty or white space",
 		"204  id: is empty; give the document a name",
 		"206 gone delete: cannot be combined with other fields",
-		"207  line: is not valid JSON: body: ",
+		"207  line: is not valid JSON: has ",
 		"208  text: is in a line of more than 10000 bytes",
 	} {
 		if k >= len(got) || !strings.HasPrefix(got[k], wanted) {
@@ -260,7 +260,7 @@ func TestBulkBodyBreaksOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if b, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(b), `"detail":"the body broke off"`) {
+	if b, _ := io.ReadAll(resp.Body); resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(b), `"detail":"the body broke off: `) {
 		t.Errorf("status %d: %s", resp.StatusCode, b)
 	}
 	broken := errors.New("broken")

@@ -158,7 +158,7 @@ func (in *importer) read(line []byte) (memoryLine, error) {
 	var l memoryLine
 	faults, serr := checkJSON(line, in.schema, in.schemas)
 	if serr != nil {
-		return l, faultError(Fault{Location: "body", Message: "is not valid JSON: " + serr.Error()})
+		return l, faultError(Fault{Location: "line", Message: "is not valid JSON: " + serr.Message})
 	}
 	if err := json.Unmarshal(line, &l); err != nil && len(faults) == 0 {
 		return l, ragctx.Invalid("line", "cannot be read: %v", err)

@@ -29,6 +29,7 @@ var moves = [...]move{
 	{"POST", "/v1/memories/{}/tags", "PATCH", "/v1/memories/{}/tags"},
 	{"POST", "/v1/jobs/{}/cancel", "", "/v1/jobs/{}:cancel"},
 	{"POST", "/v1/jobs/{}/retry", "", "/v1/jobs/{}:retry"},
+	{"DELETE", "/v1/turns/{}", "", "/v1/memories/{}"},
 	{"DELETE", "/v1/jobs/{}", "POST", "/v1/jobs/{}:cancel"},
 	{"DELETE", keysPath + "/{}", "POST", keysPath + "/{}:revoke"},
 	{"POST", proceduresPath + "/{}/publish", "", proceduresPath + "/{}:publish"},

@@ -20,7 +20,7 @@ type Problem struct {
 	Type   string `json:"type" doc:"urn:ragctx:error: and the code" example:"urn:ragctx:error:invalid"`
 	Title  string `json:"title" doc:"meaning of the status" example:"Unprocessable Entity"`
 	Status int    `json:"status" doc:"HTTP status" example:"422"`
-	Detail string `json:"detail" doc:"description of the error for people" example:"the request has an invalid value"`
+	Detail string `json:"detail" doc:"description of the error for people" example:"the request has an invalid value: body.limit is 0; use 1 to 1000"`
 	// Code is the stable kind of error for programs.
 	Code      string  `json:"code" example:"invalid"`
 	RequestID string  `json:"request_id" doc:"id of the request in the server's log"`
@@ -43,6 +43,7 @@ const (
 	codeMediaType = "unsupported_media_type"
 )
 
+// newProblem returns a problem. The detail also has a single fault, because many clients show the detail alone.
 func newProblem(status int, code, detail string, faults ...Fault) *Problem {
 	title := http.StatusText(status)
 	if title == "" {
@@ -50,6 +51,9 @@ func newProblem(status int, code, detail string, faults ...Fault) *Problem {
 	}
 	if faults == nil {
 		faults = []Fault{}
+	}
+	if len(faults) == 1 {
+		detail += ": " + faults[0].Location + " " + faults[0].Message
 	}
 	return &Problem{
 		Type: "urn:ragctx:error:" + code, Title: title, Status: status, Detail: detail, Code: code, Errors: faults,

@@ -19,7 +19,7 @@ type TurnRequest struct {
 	Namespace   string    `json:"namespace,omitempty" maxLength:"512" doc:"default is \"default\""`
 	UserID      string    `json:"user_id,omitempty" maxLength:"512"`
 	AgentID     string    `json:"agent_id,omitempty" maxLength:"512"`
-	SessionID   string    `json:"session_id,omitempty" maxLength:"512"`
+	SessionID   string    `json:"session_id,omitempty" maxLength:"512" doc:"conversation of the turn; without it, no facts are extracted"`
 	Prompt      string    `json:"prompt,omitempty" doc:"the user's message" example:"Which port does staging use?"`
 	Response    string    `json:"response,omitempty" doc:"the agent's answer" example:"Staging listens on 8443."`
 	Messages    Messages  `json:"messages,omitempty" doc:"the turn as messages, in place of prompt and response"`

@@ -153,7 +153,7 @@ def test_errors(ragctx: Ragctx) -> None:
     with pytest.raises(errors.InvalidRequest) as refused:
         list(ragctx.memories.list(limit=0))
     assert refused.value.faults[0].place == "query" and refused.value.field == "limit" and "1 to" in refused.value.remedy
-    with pytest.raises(errors.ConnectionFailed):
+    with pytest.raises(errors.ConnectionFailed, match="ragctx serve"):
         Ragctx(f"http://127.0.0.1:{free_port()}", retries=1).status()
 
 

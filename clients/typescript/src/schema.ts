@@ -3974,7 +3974,7 @@ export interface components {
             code: string;
             /**
              * @description description of the error for people
-             * @example the request has an invalid value
+             * @example the request has an invalid value: body.limit is 0; use 1 to 1000
              */
             detail: string;
             /** @description errors of single fields */
@@ -5416,7 +5416,7 @@ export interface components {
              * @example Staging listens on 8443.
              */
             response?: string;
-            /** @description session that it concerns */
+            /** @description conversation of the turn; without it, no facts are extracted */
             session_id?: string;
             /** @description false for a turn that failed */
             success?: boolean;
@@ -5495,7 +5495,7 @@ export interface components {
              * @example Staging listens on 8443.
              */
             response?: string;
-            /** @description session that it concerns */
+            /** @description conversation of the turn; without it, no facts are extracted */
             session_id?: string;
             /** @description false for a turn that failed */
             success?: boolean;

@@ -101,7 +101,8 @@ class Call:
             reason = re.sub(r"b['\"].*", "…", str(error), flags=re.DOTALL)
             raise UsageError(f"{self.method} {self.url.copy_with(query=None)} cannot be sent: {reason}") from None
         if isinstance(error, httpx.TransportError):
-            failed: RagctxError = ConnectionFailed(f"{self.method} {self.url.copy_with(query=None)}: {error}")
+            remedy = "; 'ragctx serve' starts a server" if isinstance(error, httpx.ConnectError) else ""
+            failed: RagctxError = ConnectionFailed(f"{self.method} {self.url.copy_with(query=None)}: {error}{remedy}")
         elif isinstance(error, ApiError) and error.status in PASSING:
             failed = error
         else:

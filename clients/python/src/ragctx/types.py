@@ -5318,7 +5318,7 @@ class TurnRequest(TypedDict):
 
     session_id: NotRequired[str]
     """
-    session that it concerns
+    conversation of the turn; without it, no facts are extracted
     """
 
     success: NotRequired[bool]
@@ -7600,7 +7600,7 @@ class Turn(TypedDict):
 
     session_id: NotRequired[str]
     """
-    session that it concerns
+    conversation of the turn; without it, no facts are extracted
     """
 
     success: NotRequired[bool]
