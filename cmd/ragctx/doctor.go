@@ -153,16 +153,16 @@ func writeVectors(w io.Writer, i engine.IndexCheckup) {
 	if l.Chunks == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  vectors: %s, %d of them, %s on disk", l.Graph, l.Chunks, size(l.Bytes))
+	fmt.Fprintf(w, "  %d vectors, %s, %s on disk", l.Chunks, l.Graph, size(l.Bytes))
 	if l.Linked+l.Waiting > 0 {
 		fmt.Fprintf(w, "; %d linked, %d waiting, %s of memory", l.Linked, l.Waiting, size(l.GraphBytes))
 	}
 	fmt.Fprintln(w)
 	if i.Found != nil {
-		fmt.Fprintf(w, "  searched for its own: %s\n", searchesText(*i.Found))
+		fmt.Fprintf(w, "  test with stored vectors as queries: %s\n", searchesText(*i.Found))
 	}
 	if l.Live.Searches+l.Live.Exact > 0 {
-		fmt.Fprintf(w, "  questions so far: %s\n", searchesText(l.Live))
+		fmt.Fprintf(w, "  queries so far: %s\n", searchesText(l.Live))
 	}
 }
 
@@ -173,13 +173,13 @@ func searchesText(r index.SearchReport) string {
 		n        uint64
 		what     string
 		p50, p99 float64
-	}{{r.Searches, "searches", r.P50MS, r.P99MS}, {r.Exact, "exact ones", r.ExactP50MS, r.ExactP99MS}} {
+	}{{r.Searches, "searches", r.P50MS, r.P99MS}, {r.Exact, "exact searches", r.ExactP50MS, r.ExactP99MS}} {
 		if k.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s (median %s, p99 %s)", k.n, k.what, millis(k.p50), millis(k.p99)))
 		}
 	}
 	if c := r.Recall; c != nil {
-		parts = append(parts, fmt.Sprintf("recall@10 %.3f (%.3f to %.3f with 95 %% confidence, of %d compared)", c.Value, c.Low,
+		parts = append(parts, fmt.Sprintf("recall@10 %.3f (95 %% confidence: %.3f to %.3f; %d queries)", c.Value, c.Low,
 			c.High, c.Samples))
 	}
 	return strings.Join(parts, ", ")

@@ -30,7 +30,8 @@ func newKeys(env lookupEnv) *cobra.Command {
 		Use:   "keys",
 		Short: "Make, list and revoke API keys",
 		Long:  keysHelp,
-		Example: `  ragctx keys create "billing agent" --role write --only billing
+		Example: `  ragctx keys create ops --role admin
+  ragctx keys create "billing agent" --role write --only billing
   ragctx keys list
   ragctx keys revoke KEY_ID`,
 	}

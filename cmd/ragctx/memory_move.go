@@ -130,7 +130,11 @@ func newMemoryImport(env lookupEnv) *cobra.Command {
 // printMemoryImport prints the result of an import. Lines that failed are an error.
 func printMemoryImport(stdout, stderr io.Writer, done api.MemoryImport) error {
 	for _, e := range done.Errors {
-		fmt.Fprintf(stderr, "line %d %s: %s\n", e.Line, printable(e.ID), printable(e.Error))
+		id := e.ID
+		if id != "" {
+			id = " (" + printable(id) + ")"
+		}
+		fmt.Fprintf(stderr, "line %d%s: %s\n", e.Line, id, printable(e.Error))
 	}
 	if _, err := fmt.Fprintf(stdout, "%d created, %d replaced, %d unchanged, %d failed\n", done.Created, done.Replaced,
 		done.Unchanged, done.Failed); err != nil {

@@ -179,7 +179,7 @@ func newMemoryUndo(env lookupEnv) *cobra.Command {
 				}
 				change, err := c.UndoMemory(ctx, s.Namespace, args[0], viewer(user))
 				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: no longer %s\n", printable(args[0]), change.Op)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s: undone: %s\n", printable(args[0]), change.Op)
 				}
 				return err
 			})

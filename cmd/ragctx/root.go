@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -111,9 +110,6 @@ func unknownCommand(parent *cobra.Command, name string) error {
 	near := parent.SuggestionsFor(name)
 	if len(near) == 0 { // the name may be a command of another group
 		for _, c := range parent.Root().Commands() {
-			if slices.Contains(c.SuggestFor, name) {
-				near = append(near, c.Name())
-			}
 			for _, sub := range c.Commands() {
 				if sub.Name() == name || sub.HasAlias(name) {
 					near = append(near, c.Name()+" "+sub.Name())

@@ -72,7 +72,8 @@ func allUsersFlag(flags *pflag.FlagSet, all *bool) {
 }
 
 func askingSessionFlag(flags *pflag.FlagSet, session *string) {
-	flags.StringVar(session, "session", "", "session that asks: it has its own providers, and \"last session\" is counted from it")
+	flags.StringVar(session, "session", "",
+		"session of the question, for its own providers and for \"last session\"; it hides no memories of other sessions")
 }
 
 func inSessionFlag(flags *pflag.FlagSet, session *string) {
@@ -102,7 +103,7 @@ type labels struct{ tags, metadata []string }
 
 func (l *labels) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&l.tags, "tag", nil, "only items with this tag; repeated, with all of them")
-	flags.StringArrayVar(&l.metadata, "filter", nil, "KEY=VALUE: only items with this metadata; repeated, with all of it")
+	flags.StringArrayVar(&l.metadata, "filter", nil, "only items with this metadata, as KEY=VALUE; repeated, with all of them")
 }
 
 // filter returns the conditions as a filter.
@@ -142,8 +143,8 @@ func (c *conditions) add(flags *pflag.FlagSet, memoriesAlone bool) {
 		askingSessionFlag(flags, &c.session)
 		flags.StringSliceVar(&c.types, "type", nil, "only these types: memory, resource, skill")
 	}
-	flags.Var(&c.minRelevance, "min-relevance", fmt.Sprintf("leave out items below this relevance, 0 to 1; 0 keeps all of them whole "+
-		"(default %v, and items far behind the best are shown as a sentence)", ragctx.DefaultMinRelevance))
+	flags.Var(&c.minRelevance, "min-relevance", fmt.Sprintf("leave out items below this relevance, 0 to 1; 0 shows all items whole "+
+		"(default %v; items far behind the best one are cut to a sentence)", ragctx.DefaultMinRelevance))
 	asOfFlag(flags, &c.asOf)
 	periodFlags(flags, &c.after, &c.before)
 }

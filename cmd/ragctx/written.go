@@ -22,6 +22,7 @@ var replacements = map[string]string{
 	"memory tags":           "ragctx api GET /v1/memories:tags",
 	"memory extract":        "ragctx api POST /v1/memories:extract",
 	"memory add":            "ragctx remember TEXT",
+	"keys add":              "ragctx keys create NAME",
 	"docs add":              "ragctx ingest PATH",
 	"docs put":              "ragctx ingest PATH",
 	"providers":             "ragctx api GET /v1/providers",
