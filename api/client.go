@@ -56,20 +56,26 @@ type ClientOptions struct {
 
 // NewClientWith is [NewClient] with options.
 func NewClientWith(baseURL string, o ClientOptions) *Client {
+	transport := transportTo(o.Certificate)
+	if o.RootCAs != nil && o.Certificate == "" {
+		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs}
+	}
+	return newClient(strings.TrimRight(baseURL, "/"), keyed{transport, o.Key})
+}
+
+// transportTo returns a transport to a server with a certificate; "" is any that the system trusts.
+func transportTo(certificate string) *http.Transport {
 	transport := &http.Transport{
 		DialContext: httpclient.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16,
 		DisableCompression: true, // on one machine compressing takes longer than sending
 	}
-	if o.RootCAs != nil {
-		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs}
-	}
-	if o.Certificate != "" {
+	if certificate != "" {
 		transport.TLSClientConfig = &tls.Config{
 			MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, //nolint:gosec // VerifyConnection does it
-			VerifyConnection: func(cs tls.ConnectionState) error { return verifyPin(cs, o.Certificate) },
+			VerifyConnection: func(cs tls.ConnectionState) error { return verifyPin(cs, certificate) },
 		}
 	}
-	return newClient(strings.TrimRight(baseURL, "/"), keyed{transport, o.Key})
+	return transport
 }
 
 // NewClientOver returns a client that sends each request by transport. The requests have paths below

@@ -72,12 +72,15 @@ func (s *Server) recovered(c echo.Context, next echo.HandlerFunc) (err error) {
 		if p == nil {
 			return
 		}
+		if p == http.ErrAbortHandler { //nolint:errorlint // this very value, as net/http compares it
+			panic(p) // the caller must notice that the answer is cut
+		}
 		ctx := c.Request().Context()
 		s.log.LogAttrs(ctx, slog.LevelError, "request panicked",
 			slog.String("request_id", requestID(ctx)), keyAttr(ctx), slog.Any("panic", p), slog.String("stack",
 				string(debug.Stack())))
-		if c.Response().Committed || p == http.ErrAbortHandler { //nolint:errorlint // this very value, as net/http compares it
-			panic(http.ErrAbortHandler) // the caller must notice that the answer is cut
+		if c.Response().Committed {
+			panic(http.ErrAbortHandler)
 		}
 		problem := newProblem(http.StatusInternalServerError, "internal",
 			"internal error; the server's log has it under this request id")

@@ -167,6 +167,7 @@ func (s *Server) mount(r compat.Route) huma.Operation {
 	if _, has := taggedFields[op.OperationID]; has {
 		describeTag(&op)
 	}
+	s.forwarder.note(op.OperationID, op.Method, op.Path)
 	r.Mount(s.api, op, func(ctx context.Context, answer any, err error) error {
 		if err != nil {
 			op, _ := ctx.Value(operationKey).(*huma.Operation)

@@ -125,6 +125,7 @@ type Server struct {
 	bodies         *bodyMemory
 	gate           *gate
 	requests       requestTally
+	forwarder      forwarder
 	public         atomic.Bool // other machines can reach the server
 	inProgress     requestsInProgress
 	patience       struct{ header, request time.Duration } // timeouts for slow clients
@@ -146,6 +147,7 @@ func New(eng *engine.Engine, o Options) *Server {
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError
 	s.echo.Pre(s.observe, s.encode, s.guard, s.authenticate, s.limit, checkURL, checkMoved) // this order also logs refused requests
+	s.echo.Use(s.forward)
 	s.api = humaecho.New(s.echo, s.config())
 	s.api.UseMiddleware(s.admit)
 	s.routes()

@@ -93,6 +93,7 @@ type backfill struct {
 	// waiting estimates the chunks that have no vector of a gradual embedder yet.
 	waiting atomic.Int64
 	due     chan struct{}
+	life    context.Context //nolint:containedctx // ends with the goroutine
 	stop    context.CancelFunc
 	wg      sync.WaitGroup
 }
@@ -106,11 +107,12 @@ const (
 func newBackfill(e *core, paused bool) *backfill {
 	f := &backfill{engine: e, due: make(chan struct{}, 1)}
 	f.paused.Store(paused)
-	var ctx context.Context
-	ctx, f.stop = context.WithCancel(context.Background())
-	f.wg.Go(func() { f.loop(ctx) })
+	f.life, f.stop = context.WithCancel(context.Background())
 	return f
 }
+
+// start starts the backfill.
+func (f *backfill) start() { f.wg.Go(func() { f.loop(f.life) }) }
 
 // wake schedules a backfill after an embedder failure.
 func (f *backfill) wake() {

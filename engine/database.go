@@ -39,7 +39,9 @@ func (o Options) openServer(ctx context.Context, failed func(*ragctx.RepairError
 			return nil, fmt.Errorf("open store: %w", err)
 		}
 	}
-	s, err := postgres.Open(ctx, o.Store, postgres.Options{Now: o.Now, KeepVersions: o.KeepVersions, Dir: o.Dir, Failed: failed})
+	s, err := postgres.Open(ctx, o.Store, postgres.Options{
+		Now: o.Now, KeepVersions: o.KeepVersions, Dir: o.Dir, Follow: o.Follow, Failed: failed,
+	})
 	if err != nil {
 		return nil, err
 	}

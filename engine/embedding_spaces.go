@@ -16,6 +16,9 @@ import (
 // openEmbeddingSpaces determines the embedding space of the data directory. A new directory takes the
 // options' embedder. A directory filled by another one is rejected, or changed in the background.
 func (e *core) openEmbeddingSpaces(ctx context.Context) error {
+	if e.node.shared != nil && !e.node.shared.Leads() {
+		return e.openFollowedSpace(ctx)
+	}
 	active, err := e.activeEmbedder(ctx)
 	if err == nil {
 		err = e.sizeEmbedder(ctx, active)

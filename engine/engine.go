@@ -128,6 +128,9 @@ type Options struct {
 	// Store is the URL of the PostgreSQL database that holds the data; "" is a file in Dir. Dir then has
 	// only the indexes.
 	Store string
+	// Follow opens a database of Store also while another process writes to it. The engine then only reads, and
+	// takes over when that process is gone.
+	Follow bool
 	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
 	// [*store.LostError]. Its indexes are rebuilt.
 	AcceptLoss bool
@@ -150,6 +153,7 @@ type core struct {
 	opts           Options
 	lock           *lock
 	store          store.Store
+	node           *node
 	spaces         retrieve.Spaces
 	changingSpace  sync.Mutex // held while a change of the embedder is requested
 	backfill       *backfill
@@ -228,10 +232,12 @@ func (o Options) withDefaults() Options {
 }
 
 func (e *core) open(ctx context.Context) error {
+	e.node = newNode(e)
 	var err error
 	if e.store, err = e.opts.openDatabase(ctx, e.storeFailed); err != nil {
 		return err
 	}
+	e.node.shared, _ = e.store.(store.Shared)
 	if err := e.checkLost(ctx); err != nil {
 		return err
 	}
@@ -243,13 +249,8 @@ func (e *core) open(ctx context.Context) error {
 	if err := e.openEmbeddingSpaces(ctx); err != nil {
 		return err
 	}
-	first, err := e.firstUnembedded(ctx)
-	if err != nil {
-		return err
-	}
-	e.withheld.Store(first)
 	e.recallMonitors = newRecallMonitors(e.opts.RecallMonitor)
-	e.collections = retrieve.NewCollections(e.openIndex, e.opts.Logger)
+	e.collections = retrieve.NewCollections(e.openIndex, e.node.newest, e.opts.Logger)
 	e.retriever = retrieve.New(retrieve.Options{
 		Store: e.store, Collections: e.collections, Spaces: &e.spaces, Weights: e.opts.Weights, Logger: e.opts.Logger,
 	})
@@ -277,10 +278,10 @@ func (e *core) open(ctx context.Context) error {
 		return err
 	}
 	e.backfill = newBackfill(e, paused != "")
-	e.eraser = startEraser(e)
+	e.eraser = newEraser()
 	e.uses = startUseCounter(e)
 	e.auditor = startAuditor(e)
-	return e.resumeReembed(ctx)
+	return e.node.start(ctx)
 }
 
 func (e *core) openResolver() error {
@@ -342,6 +343,7 @@ func (e *core) openResolver() error {
 // without it.
 func (e *core) Close() error {
 	var errs []error
+	e.node.close()
 	e.jobs.close()
 	e.backfill.close()
 	e.eraser.close()
@@ -394,6 +396,7 @@ func (e Admin) Ready(ctx context.Context) error { return e.store.Ready(ctx) }
 
 // storeFailed logs and publishes that the store needs a repair by its operator.
 func (e *core) storeFailed(failed *ragctx.RepairError) {
+	e.node.failed(failed)
 	e.opts.Logger.Error("the store failed", "kind", failed.Kind, "problem", failed.Problem, "error", failed.Cause)
 	if e.events != nil {
 		e.events.Publish(ragctx.Event{

@@ -42,15 +42,19 @@ const (
 	eraseMaxDelay = 5 * time.Minute
 )
 
-func startEraser(e *core) *eraser {
+func newEraser() *eraser {
 	r := &eraser{due: make(chan struct{}, 1)}
 	r.life, r.end = context.WithCancel(context.Background())
+	return r
+}
+
+// start starts the eraser.
+func (r *eraser) start(e *core) {
 	r.wg.Go(func() {
 		if err := e.store.AwaitCollection(r.life); err == nil && r.life.Err() == nil {
 			r.loop(r.life, e)
 		} // otherwise the next opening retries
 	})
-	return r
 }
 
 func (r *eraser) loop(ctx context.Context, e *core) {

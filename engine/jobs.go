@@ -183,8 +183,13 @@ func (e *core) openJobs() {
 
 // Start starts queued jobs, first those interrupted when the directory was last closed, and
 // delivers pending turns to observers. [Open] calls it unless PauseJobs is set.
+//
+// A process that follows another one does so when it leads.
 func (e Jobs) Start() {
 	e.started.Store(true)
+	if e.node.follows() {
+		return
+	}
 	e.deliverPending(context.Background())
 	e.jobs.start()
 }

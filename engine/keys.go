@@ -180,6 +180,23 @@ func openKeyring(ctx context.Context, s store.Keys, log *slog.Logger) (*keyring,
 	return r, nil
 }
 
+// reload reads the keys again, which another process may have changed.
+func (r *keyring) reload(ctx context.Context) error {
+	all, err := r.store.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		r.mu.RLock()
+		held := r.byPrefix[k.Prefix]
+		r.mu.RUnlock()
+		if held == nil || held.Revoked.IsZero() != k.Revoked.IsZero() {
+			r.put(k)
+		}
+	}
+	return nil
+}
+
 // put adds a key, or applies its revocation.
 func (r *keyring) put(k store.StoredKey) {
 	r.mu.Lock()

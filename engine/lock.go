@@ -122,9 +122,3 @@ func (l *lock) release() error {
 	}
 	return errors.Join(l.flock.Unlock(), l.closeDir())
 }
-
-// Announce writes this process's address into the lock file, where commands look for it, with a
-// token for them. certificate is as in [Owner].
-func (e Admin) Announce(address, certificate string) error {
-	return e.lock.write(Owner{PID: os.Getpid(), Address: address, Token: e.keys.localToken(), Certificate: certificate})
-}

@@ -26,14 +26,14 @@ func (m *machine) get() {
 	m.compareDocument(s, k, v.number, v)
 	m.compareUnits(s, v)
 	i := m.rand.IntN(len(v.pieces))
-	if u, err := m.eng.Documents().Passage(m.Context(), s.name, v.itemID(i)); err != nil || u.Text != v.pieces[i].text {
+	if u, err := m.asked().Documents().Passage(m.Context(), s.name, v.itemID(i)); err != nil || u.Text != v.pieces[i].text {
 		m.Fatalf("passage %s: %q, %v", v.itemID(i), u.Text, err)
 	}
 }
 
 func (m *machine) compareDocument(s *modelSpace, k key, number int, want *version) {
 	m.Helper()
-	d, text, err := m.eng.Documents().Get(m.Context(), s.name, k.id, number)
+	d, text, err := m.asked().Documents().Get(m.Context(), s.name, k.id, number)
 	if want == nil {
 		if !errors.Is(err, ragctx.ErrNotFound) {
 			m.Fatalf("document %s was deleted: %+v, %v", k.id, d, err)
@@ -49,7 +49,7 @@ func (m *machine) compareDocument(s *modelSpace, k key, number int, want *versio
 // compareUnits compares all that a document was cut into.
 func (m *machine) compareUnits(s *modelSpace, v *version) {
 	m.Helper()
-	units, err := m.eng.Documents().Chunks(m.Context(), s.name, v.key, v.number)
+	units, err := m.asked().Documents().Chunks(m.Context(), s.name, v.key, v.number)
 	if err != nil || len(units) != len(v.pieces) {
 		m.Fatalf("%s@%d has %d units, want %d: %v", v.key, v.number, len(units), len(v.pieces), err)
 	}
@@ -62,7 +62,7 @@ func (m *machine) compareUnits(s *modelSpace, v *version) {
 
 func (m *machine) getMemory(s *modelSpace, k key) {
 	user, anyone := pick(m, modelUsers), m.chance(2)
-	got, err := m.eng.Memories().Get(m.Context(), s.name, k.id, user, anyone)
+	got, err := m.asked().Memories().Get(m.Context(), s.name, k.id, user, anyone)
 	v := s.current(k)
 	if v == nil || v.expired(m.clock.now()) || !anyone && v.mem.UserID != "" && v.mem.UserID != user {
 		if !errors.Is(err, ragctx.ErrNotFound) {
@@ -99,7 +99,7 @@ func (m *machine) compareDocuments(s *modelSpace, page int) {
 	slices.Sort(want)
 	var got []string
 	for o := (store.ListOptions{Limit: page}); ; {
-		found, err := m.eng.Documents().List(m.Context(), s.name, o)
+		found, err := m.asked().Documents().List(m.Context(), s.name, o)
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func (m *machine) compareDocuments(s *modelSpace, page int) {
 	if !slices.Equal(got, want) {
 		m.Fatalf("documents of %s are %v, want %v", s.name, got, want)
 	}
-	st, err := m.eng.Admin().Stats(m.Context(), s.name)
+	st, err := m.asked().Admin().Stats(m.Context(), s.name)
 	if err != nil || st.Documents != len(want) || st.Memories != s.count(store.KindMemories) {
 		m.Fatalf("stats of %s are %+v, %v; want %d documents, %d memories", s.name, st, err, len(want), s.count(store.KindMemories))
 	}
@@ -126,7 +126,7 @@ func (m *machine) compareMemories(s *modelSpace, w *viewer, page int) {
 	var got []ragctx.Memory
 	f := store.MemoryFilter{UserID: w.user, AgentID: w.agent, SessionID: w.session, Filter: w.filter, AsOf: w.asOf, Limit: page}
 	for {
-		found, next, err := m.eng.Memories().List(m.Context(), s.name, f)
+		found, next, err := m.asked().Memories().List(m.Context(), s.name, f)
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func (m *machine) compareMemories(s *modelSpace, w *viewer, page int) {
 // compareAll compares whole spaces: every list, and every piece in both legs.
 func (m *machine) compareAll(spaces []*modelSpace) {
 	m.Helper()
-	names, err := m.eng.Admin().NamespaceNames(m.Context())
+	names, err := m.asked().Admin().NamespaceNames(m.Context())
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -217,15 +217,34 @@ func (m *machine) wantNowhere(s *modelSpace, r *relic) {
 // wantNoBytes looks for words in the files.
 func (m *machine) wantNoBytes(words ...string) {
 	m.Helper()
-	for _, name := range m.files("") {
-		b, err := os.ReadFile(filepath.Join(m.opts.Dir, name))
+	if word, name := m.leftover(m.opts.Dir, words); name != "" {
+		m.Fatalf("%s was erased, and is still in %s", word, name)
+	}
+	if m.follower == nil {
+		return
+	}
+	var word, name string
+	for range 200 { // a follower erases by itself
+		if word, name = m.leftover(m.following, words); name == "" {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	m.Fatalf("%s was erased, and is still in %s of the follower", word, name)
+}
+
+// leftover returns the first word that a file of a directory has, and the file's name.
+func (m *machine) leftover(dir string, words []string) (word, name string) {
+	for _, name := range filesOf(dir, "") {
+		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			continue // it has been removed since
 		}
 		for _, word := range words {
 			if bytes.Contains(b, []byte(word)) {
-				m.Fatalf("%s was erased, and is still in %s", word, name)
+				return word, name
 			}
 		}
 	}
+	return "", ""
 }

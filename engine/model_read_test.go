@@ -22,7 +22,7 @@ func (m *machine) look(s *modelSpace, kind store.Kind, w *viewer, leg, text stri
 	q.Filter.SessionID = w.session
 	var hits []engine.Hit
 	ask := func(method string) (degraded []string, err error) {
-		hits, degraded, err = m.eng.Indexes().Hits(m.Context(), q, engine.HitsOptions{Kind: kind, K: k, Ranking: index.Ranking{Method: method}})
+		hits, degraded, err = m.asked().Indexes().Hits(m.Context(), q, engine.HitsOptions{Kind: kind, K: k, Ranking: index.Ranking{Method: method}})
 		return degraded, err
 	}
 	m.whole(func() ([]string, error) {
@@ -286,7 +286,7 @@ func (m *machine) ask() {
 	q.Filter.SessionID = w.session
 	var ids []string
 	m.whole(func() ([]string, error) {
-		a, err := m.eng.Context(m.Context(), q)
+		a, err := m.asked().Context(m.Context(), q)
 		ids = nil
 		for _, it := range a.Items {
 			ids = append(ids, it.ID)

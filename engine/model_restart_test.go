@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
@@ -51,6 +52,24 @@ func (m *machine) open() {
 	if err != nil {
 		m.Fatal(err)
 	}
+	if m.nodes {
+		o := m.opts
+		o.Dir, o.Follow = m.following, true
+		if m.follower, err = engine.Open(m.Context(), o); err != nil {
+			m.Fatal(err)
+		}
+	}
+}
+
+// asked returns the engine that is asked, once it has the embedder of the one that writes.
+func (m *machine) asked() *engine.Engine {
+	if m.follower == nil {
+		return m.eng
+	}
+	for m.follower.Indexes().Embedder() != m.eng.Indexes().Embedder() {
+		time.Sleep(time.Millisecond)
+	}
+	return m.follower
 }
 
 // reopen ends the engine in some way and opens it again.
@@ -62,6 +81,12 @@ func (m *machine) reopen(end func(*machine)) {
 
 func (m *machine) closeEngine() {
 	m.Helper()
+	if m.follower != nil {
+		if err := m.follower.Close(); err != nil {
+			m.Fatal(err)
+		}
+		m.follower = nil
+	}
 	if err := m.eng.Close(); err != nil {
 		m.Fatal(err)
 	}
@@ -148,7 +173,7 @@ func (m *machine) crash() {
 
 // stat describes every file of the data directory.
 func (m *machine) stat() (out []string) {
-	for _, f := range m.files("") {
+	for _, f := range filesOf(m.opts.Dir, "") {
 		if info, err := os.Stat(filepath.Join(m.opts.Dir, f)); err == nil {
 			out = append(out, fmt.Sprint(f, info.Size(), info.ModTime().UnixNano()))
 		}
@@ -156,9 +181,9 @@ func (m *machine) stat() (out []string) {
 	return out
 }
 
-// files lists the files below a directory of the data directory.
-func (m *machine) files(below string) (out []string) {
-	_ = fs.WalkDir(os.DirFS(m.opts.Dir), filepath.Join(".", below), func(path string, d fs.DirEntry, err error) error {
+// filesOf lists the files below a folder of a data directory.
+func filesOf(dir, below string) (out []string) {
+	_ = fs.WalkDir(os.DirFS(dir), filepath.Join(".", below), func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			out = append(out, path)
 		}
@@ -206,7 +231,7 @@ func (m *machine) loseIndexes() {
 
 func (m *machine) loseFile() {
 	dice := m.dice()
-	if all := m.files("index"); len(all) > 0 {
+	if all := filesOf(m.opts.Dir, "index"); len(all) > 0 {
 		m.hurt = true
 		m.drop(filepath.Join(m.opts.Dir, all[dice.IntN(len(all))]))
 	}
@@ -215,7 +240,7 @@ func (m *machine) loseFile() {
 // damage spoils one file of an index.
 func (m *machine) damage() {
 	dice := m.dice()
-	all := m.files("index")
+	all := filesOf(m.opts.Dir, "index")
 	if len(all) == 0 {
 		return
 	}

@@ -37,6 +37,13 @@ func TestModelOnPostgres(t *testing.T) {
 	newMachine(t, pgtest.Start(t, false)).runAll()
 }
 
+// TestModelOfNodesOnPostgres asks another engine than the one that writes: one that follows it. Both share a
+// database, and each has its own indexes.
+func TestModelOfNodesOnPostgres(t *testing.T) {
+	m := newMachine(t, pgtest.Start(t, false), func(m *machine) { m.nodes = true })
+	m.runAll()
+}
+
 func (m *machine) runAll() {
 	for m.done = range m.ops {
 		if m.done%10_000 == 0 {
@@ -68,6 +75,10 @@ type machine struct {
 	// server has the store; nil is a file.
 	server    *pgtest.Server
 	databases int
+	// nodes says that a follower of eng is asked instead of it. The follower has its own directory.
+	nodes     bool
+	follower  *engine.Engine
+	following string
 	// wentBack is set after the database was replaced by an older copy, which is refused unless accepted.
 	wentBack bool
 	hurt     bool // a file of an index was damaged
@@ -92,7 +103,7 @@ const (
 	keptVersions = 4 // of a document; few, so that old ones are pruned all the time
 )
 
-func newMachine(t *testing.T, server *pgtest.Server) *machine {
+func newMachine(t *testing.T, server *pgtest.Server, change ...func(*machine)) *machine {
 	m := &machine{
 		T: t, seed: *modelSeed, ops: cmp.Or(*modelOps, defaultModelOps), clock: new(stepClock), world: new(world),
 		uses: make(map[string]int), counts: make(map[string]int), server: server,
@@ -110,6 +121,9 @@ func newMachine(t *testing.T, server *pgtest.Server) *machine {
 		KeepVersions: keptVersions, MaxWorking: maxWorking,
 		NewID: func() string { return fmt.Sprintf("made-%d", m.ids.Add(1)) },
 	}
+	for _, c := range change {
+		c(m)
+	}
 	t.Cleanup(m.report)
 	m.newDatabase()
 	m.open()
@@ -124,11 +138,15 @@ func (m *machine) newDatabase() {
 	if m.server != nil {
 		m.databases++
 		m.opts.Store = m.server.Database(m, fmt.Sprint("model", m.databases))
+		m.following = m.TempDir()
 	}
 }
 
 // report says how to see a failure again.
 func (m *machine) report() {
+	if m.follower != nil {
+		m.follower.Close()
+	}
 	if m.eng != nil {
 		m.eng.Close()
 	}

@@ -58,6 +58,14 @@ func (f feed) All(ctx context.Context, apply func(index.Batch) error) error {
 
 // Follow implements [index.Feed]. It computes the vectors that the store does not have.
 func (f feed) Follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
+	b, err := f.follow(ctx, after, want)
+	if len(b.Removed) > 0 && f.node.follows() {
+		f.node.uncompacted.Store(f.id, true)
+	}
+	return b, err
+}
+
+func (f feed) follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
 	space := f.spaces.Named(want.Space)
 	if space == nil || !space.Recomputed() && space.Interim == nil {
 		return f.store.Follow(ctx, f.id, after, want.Texts, embedderID(want.Space))

@@ -24,6 +24,10 @@ type Status struct {
 	Opened        time.Time      `json:"opened" doc:"when the data directory was opened"`
 	UptimeSeconds int64          `json:"uptime_seconds"`
 	Directory     DirectorySizes `json:"directory"`
+	// Leads reports whether this process writes to the database. Leader is the URL of the one that does, if it is
+	// another one.
+	Leads  bool   `json:"leads" doc:"whether this process writes; false for the other nodes of a PostgreSQL database"`
+	Leader string `json:"leader,omitempty" doc:"URL of the node that writes, if it is another one"`
 	// Namespaces are the largest namespaces that the caller reaches; Total counts all that it
 	// reaches.
 	Total      Stats             `json:"total" doc:"of all namespaces"`
@@ -56,12 +60,18 @@ func (e Admin) Status(ctx context.Context) (Status, error) {
 	grant := access.From(ctx)
 	st := Status{
 		Opened: e.opened.UTC(), UptimeSeconds: int64(e.opts.Now().Sub(e.opened).Seconds()),
+		Leads:    e.Admin().Leads(),
 		Embedder: e.Indexes().EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, RecentErrors: []Trouble{},
 	}
 	err := grant.RequireRole(access.Admin)
 	if err == nil {
 		_ = e.Admin().Ready(ctx) // a failure it detects is among the problems
 		st.Directory, err = e.sizes(ctx)
+	}
+	if err == nil && !st.Leads {
+		if l, unknown := e.Admin().Leader(ctx); unknown == nil { // otherwise another one takes over
+			st.Leader = l.URL
+		}
 	}
 	if err == nil {
 		st.Jobs, err = e.Metrics().Jobs(ctx)

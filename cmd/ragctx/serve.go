@@ -21,6 +21,7 @@ import (
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/webhook"
 )
 
 const serveHelp = `Serve opens the data directory and answers the REST API until it is interrupted. Ctrl-C and
@@ -88,7 +89,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	if err != nil {
 		return err
 	}
-	s.acceptLoss, s.reserve = acceptLoss, store.DefaultReserve
+	s.acceptLoss, s.reserve, s.follow = acceptLoss, store.DefaultReserve, true
 	if reembed {
 		name, err := s.embedderName()
 		if err != nil {
@@ -136,11 +137,13 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	agents := mcp.New(mcp.Local(eng), mcp.Options{Log: o.Log, Version: o.Version, Changed: auditAgents(eng)})
 	defer func() { err = errors.Join(err, agents.Close()) }()
 	o.MCP = agents.Handler()
-	hooks, err := s.startWebhooks(ctx, eng)
-	if err != nil {
-		return err
+	var hooks *webhook.Sender
+	defer func() { hooks.Close() }() // after the last request, and before the engine is closed
+	if eng.Admin().Leads() {
+		if hooks, err = s.startWebhooks(ctx, eng); err != nil {
+			return err
+		}
 	}
-	defer hooks.Close() // after the last request, and before the engine is closed
 	server := api.New(eng, o)
 	ln, err := listen(ctx, server, s.Addr)
 	if err != nil {
@@ -152,11 +155,36 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	greet(ctx, cmd.OutOrStdout(), s, eng, ln.Addr().String())
 	var background sync.WaitGroup
 	defer background.Wait() // ends before the engine is closed
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	// The first query would open the indexes, too. It reports an index that cannot be opened.
 	background.Go(func() { _ = eng.Indexes().Warm(ctx, s.Namespace) })
+	background.Go(func() { stop(eng.Admin().AwaitReplaced(ctx)) })
 	eng.Jobs().Start()
+	if eng.Admin().Leads() {
+		s.ingestAll(ctx, &background, eng, sources)
+	} else {
+		background.Go(func() {
+			if eng.Admin().AwaitLead(ctx) != nil {
+				return
+			}
+			var err error
+			if hooks, err = s.startWebhooks(ctx, eng); err != nil {
+				log.ErrorContext(ctx, "webhooks do not run", "error", err)
+			}
+			s.ingestAll(ctx, &background, eng, sources)
+		})
+	}
+	err = server.Serve(ctx, ln)
+	if replaced, ok := errors.AsType[*ragctx.RepairError](context.Cause(ctx)); ok {
+		err = errors.Join(replaced, err)
+	}
+	return err
+}
+
+// ingestAll ingests the sources in the background, and watches them if the settings say so.
+func (s *settings) ingestAll(ctx context.Context, background *sync.WaitGroup, eng *engine.Engine, sources []engine.IngestOptions) {
+	log := eng.Logger()
 	for _, src := range sources {
 		background.Go(func() {
 			ingestInBackground(ctx, eng, log, src)
@@ -165,7 +193,6 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 			}
 		})
 	}
-	return server.Serve(ctx, ln)
 }
 
 // auditAgents returns a function that adds the changes of agents to the audit log.

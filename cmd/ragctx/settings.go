@@ -263,6 +263,8 @@ type settings struct {
 	reembed string
 	// acceptLoss is [engine.Options].AcceptLoss.
 	acceptLoss bool
+	// follow is [engine.Options].Follow.
+	follow bool
 	// reserve is [engine.Options].Reserve.
 	reserve int64
 	// traced is [engine.Options].Traced.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,6 +135,9 @@ func writeStatus(w io.Writer, r report, width int) {
 	}
 	if r.Data != "" {
 		fmt.Fprintf(w, "data directory: %s\n", printable(r.Data))
+	}
+	if !r.Leads {
+		fmt.Fprintf(w, "this node follows %s, which writes\n", cmp.Or(printable(r.Leader), "another one"))
 	}
 	d := r.Directory
 	fmt.Fprintf(w, "size: %s (database %s, indexes %s, other %s)\n", size(d.Database+d.Indexes+d.Other), size(d.Database),

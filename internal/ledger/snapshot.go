@@ -88,6 +88,13 @@ func (s *Snapshotter) Notify(messages []Message) {
 	}
 }
 
+// Forget drops the states in memory, which another process may have erased.
+func (s *Snapshotter) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.states)
+}
+
 func (s *Snapshotter) markDirty(key scope) {
 	s.mu.Lock()
 	s.dirty[key] = struct{}{}

@@ -25,8 +25,9 @@ const (
 // Collections manages the open indexes, one per kind of item and namespace. It opens them on demand
 // and keeps them in sync with the store.
 type Collections struct {
-	open func(context.Context, store.Collection) (index.Engine, error)
-	log  *slog.Logger
+	open   func(context.Context, store.Collection) (index.Engine, error)
+	newest func(context.Context, store.Collection) (uint64, error)
+	log    *slog.Logger
 
 	mu      sync.Mutex
 	all     map[store.Collection]*collection // nil after close
@@ -56,12 +57,14 @@ func (c *collection) loaded() bool {
 	}
 }
 
-// NewCollections returns a manager without open indexes; open opens one. Close ends it.
+// NewCollections returns a manager without open indexes; open opens one. newest returns the change of another
+// process that an index must have applied before it is used, 0 for none. Close ends the manager.
 func NewCollections(
-	open func(context.Context, store.Collection) (index.Engine, error), log *slog.Logger,
+	open func(context.Context, store.Collection) (index.Engine, error),
+	newest func(context.Context, store.Collection) (uint64, error), log *slog.Logger,
 ) *Collections {
 	c := &Collections{
-		open: open, log: log,
+		open: open, newest: newest, log: log,
 		all: make(map[store.Collection]*collection), closing: make(map[store.Collection]chan struct{}),
 		done: make(chan struct{}),
 	}
@@ -75,7 +78,30 @@ func (c *Collections) Get(ctx context.Context, id store.Collection) (index.Index
 	if err != nil {
 		return index.Index{}, nil, err
 	}
+	if err := c.catchUp(ctx, col); err != nil {
+		release()
+		return index.Index{}, nil, err
+	}
 	return col.index, release, nil
+}
+
+// maxBehind is how long the user of an index waits for changes of another process.
+const maxBehind = 2 * time.Second
+
+// catchUp applies the changes of another process to an index. If that takes too long, the index is not used: it
+// could show deleted items.
+func (c *Collections) catchUp(ctx context.Context, col *collection) error {
+	seq, err := c.newest(ctx, col.id)
+	if err != nil || seq == 0 {
+		return err
+	}
+	short, end := context.WithTimeout(ctx, maxBehind)
+	defer end()
+	err = col.index.CatchUp(short, seq)
+	if err != nil && short.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w: the index of this node is behind the database; try again", ragctx.ErrUnavailable)
+	}
+	return err
 }
 
 // get returns a collection, opening it if necessary, and a func that releases it.

@@ -27,7 +27,7 @@ func TestEachOpenIsNoUse(t *testing.T) {
 			Keyword: func() (index.KeywordIndex, error) { return nil, index.ErrClosed },
 			Vector:  func(index.Space) (index.VectorIndex, error) { return nil, index.ErrClosed },
 		})
-	}, slog.New(slog.DiscardHandler))
+	}, func(context.Context, store.Collection) (uint64, error) { return 0, nil }, slog.New(slog.DiscardHandler))
 	defer c.Close()
 	id := store.Collection{Namespace: 1, Kind: store.KindDocuments}
 	_, release, err := c.Get(t.Context(), id)

@@ -82,7 +82,15 @@ func (r *Rankings) cache(id store.Collection, ranking index.Ranking) {
 	r.cached[id] = ranking
 }
 
-// Version changes with every call of Set.
+// Forget drops the cached rankings, which another process may have changed.
+func (r *Rankings) Forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.cached = nil
+	r.version.Add(1)
+}
+
+// Version changes with every call of Set and Forget.
 func (r *Rankings) Version() uint64 { return r.version.Load() }
 
 func rankingSetting(id store.Collection) string {

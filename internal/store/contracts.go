@@ -505,6 +505,36 @@ type SecureErasures interface {
 	AwaitCollection(ctx context.Context) error
 }
 
+// Shared is implemented by a store that several processes use at a time. One of them leads: it alone makes
+// changes that answers depend on. The others follow it.
+type Shared interface {
+	// Leads reports whether this process leads.
+	Leads() bool
+	// Lead makes this process the leader unless another one is.
+	Lead(ctx context.Context) (bool, error)
+	// Watch calls changed after each commit of another process. Its argument is the namespace with other answers,
+	// 0 for all, or a negative number for none. The first call has 0. It returns when the
+	// connection is lost.
+	Watch(ctx context.Context, changed func(ns int64)) error
+	// Refresh empties the caches of a namespace, or of all with 0.
+	Refresh(ns int64)
+	// Newest returns the newest change of a collection.
+	Newest(ctx context.Context, c Collection) (uint64, error)
+	// Announce stores the address of the leader, and Leader returns it.
+	Announce(ctx context.Context, l Leader) error
+	Leader(ctx context.Context) (Leader, error)
+}
+
+// Leader is where the leader of a shared store serves HTTP.
+type Leader struct {
+	// URL is "" if it does not serve.
+	URL string `json:"url"`
+	// Token is accepted like an admin's API key.
+	Token string `json:"token"`
+	// Certificate is the SHA-256, in hex, of the server's certificate; "" without TLS.
+	Certificate string `json:"certificate,omitempty"`
+}
+
 // Space reserves disk space, so that deletes succeed on a full disk. A store without files does nothing.
 type Space interface {
 	// BeginFreeing prevents the allocation of the reserve until end is called, for operations that free

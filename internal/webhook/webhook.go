@@ -92,8 +92,11 @@ func Start(ctx context.Context, from Source, file string, log *slog.Logger, hook
 	return s, nil
 }
 
-// Close sends the events that wait, for a few seconds at most, and ends the Sender.
+// Close sends the events that wait, for a few seconds at most, and ends the Sender, if it is not nil.
 func (s *Sender) Close() {
+	if s == nil {
+		return
+	}
 	s.stop()
 	s.done.Wait()
 }

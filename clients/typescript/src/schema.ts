@@ -5211,6 +5211,10 @@ export interface components {
             embedder: components["schemas"]["EmbedderInfo"];
             /** @description number of jobs in each state */
             jobs: components["schemas"]["JobTally"];
+            /** @description URL of the node that writes, if it is another one */
+            leader?: string;
+            /** @description whether this process writes; false for the other nodes of a PostgreSQL database */
+            leads: boolean;
             /** @description the largest hundred */
             namespaces: components["schemas"]["NamespaceStatus"][];
             /**

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // ownership is the right of this process to use the database. It is a lock of a connection, so the
@@ -38,20 +39,22 @@ const (
 // patience is how long an opening waits for the lock of a process that is ending.
 const patience = 5 * time.Second
 
-// own takes the lock and keeps it until it is released.
-func (s *Store) own(ctx context.Context, failed func(*ragctx.RepairError)) (*ownership, error) {
-	o := &ownership{store: s, failed: failed}
+// own takes the lock and keeps it until it is released. With follow it returns without the lock if another
+// process has it.
+func (s *Store) own(ctx context.Context, o Options) (*ownership, error) {
+	own := &ownership{store: s, failed: o.Failed}
 	const create = `CREATE TABLE IF NOT EXISTS ragctx_owner (one BOOLEAN PRIMARY KEY CHECK (one), epoch BIGINT NOT NULL)`
 	if _, err := s.db.ExecContext(ctx, create); err != nil {
 		return nil, wrap(err)
 	}
 	for until := time.Now().Add(patience); ; {
-		err := o.take(ctx)
-		if err == nil {
-			break
+		got, err := own.lead(ctx)
+		if err != nil || got || o.Follow {
+			return own, err
 		}
-		if !errors.Is(err, ragctx.ErrConflict) || time.Now().After(until) {
-			return nil, err
+		if time.Now().After(until) {
+			return nil, fmt.Errorf("%w: another ragctx uses this database; stop it, or give this one a database of its own",
+				ragctx.ErrConflict)
 		}
 		select {
 		case <-time.After(ownerInterval / 10):
@@ -59,11 +62,25 @@ func (s *Store) own(ctx context.Context, failed func(*ragctx.RepairError)) (*own
 			return nil, ctx.Err()
 		}
 	}
-	life, end := context.WithCancel(context.Background())
-	o.end = end
-	o.wg.Go(func() { o.keep(life) })
-	return o, nil
 }
+
+// lead takes the lock for the first time, and from then on keeps it. It returns false if another process has it.
+func (o *ownership) lead(ctx context.Context) (bool, error) {
+	if err := o.take(ctx); errors.Is(err, errOwned) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	life, end := context.WithCancel(context.Background())
+	o.mu.Lock()
+	o.end = end
+	o.mu.Unlock()
+	o.wg.Go(func() { o.keep(life) })
+	return true, nil
+}
+
+// errOwned says that another process has the lock.
+var errOwned = fmt.Errorf("%w: another ragctx uses the database", ragctx.ErrConflict)
 
 // take takes the lock and counts the owner.
 func (o *ownership) take(ctx context.Context) error {
@@ -80,10 +97,13 @@ func (o *ownership) take(ctx context.Context) error {
 	case o.epoch != 0 && epoch != o.epoch:
 		err = o.replaced(epoch)
 	case !got:
-		err = fmt.Errorf("%w: another ragctx uses this database; stop it, or give this one a database of its own", ragctx.ErrConflict)
+		err = errOwned
 	default:
+		if _, err = c.ExecContext(ctx, `ALTER TABLE ragctx_owner ADD COLUMN IF NOT EXISTS leader TEXT`); err != nil {
+			break
+		}
 		err = c.QueryRowContext(ctx, `INSERT INTO ragctx_owner (one, epoch) VALUES (true, 1)
-			ON CONFLICT (one) DO UPDATE SET epoch = ragctx_owner.epoch + 1 RETURNING epoch`).Scan(&epoch)
+			ON CONFLICT (one) DO UPDATE SET epoch = ragctx_owner.epoch + 1, leader = NULL RETURNING epoch`).Scan(&epoch)
 		if err == nil && o.epoch != 0 && epoch != o.epoch+1 {
 			err = o.replaced(epoch)
 		}
@@ -150,14 +170,22 @@ func (o *ownership) check(ctx context.Context) {
 	}
 }
 
-// lock makes a write the only one in the database until its transaction ends, and fails if another process has
-// become the owner. A new owner counts itself in the same row, so it waits for the writes of the one before.
-func (o *ownership) lock(ctx context.Context, tx *sql.Tx) error {
+// lock makes a write the only one in the database until its transaction ends, and notifies the other processes of
+// its namespace. It fails if another process has become the owner. A new owner counts itself in the
+// same row, so it waits for the writes of the one before.
+func (o *ownership) lock(ctx context.Context, tx *sql.Tx, ns int64) error {
 	o.mu.Lock()
 	epoch := o.epoch
 	o.mu.Unlock()
+	const own = `SELECT one, CAST(pg_notify('` + channel + `', ?) AS TEXT) FROM ragctx_owner WHERE epoch = ? FOR UPDATE`
+	const shared = `SELECT one, CAST(pg_notify('` + channel + `', ?) AS TEXT) FROM ragctx_owner FOR UPDATE`
+	query, args := own, []any{fmt.Sprint(ns), epoch}
+	if epoch == 0 {
+		query, args = shared, args[:1]
+	}
 	var one bool
-	err := tx.QueryRowContext(ctx, `SELECT one FROM ragctx_owner WHERE epoch = ? FOR UPDATE`, epoch).Scan(&one)
+	var sent sql.NullString
+	err := tx.QueryRowContext(ctx, query, args...).Scan(&one, &sent)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: the owner of the database has changed; try again", ragctx.ErrUnavailable)
 	}
@@ -174,13 +202,18 @@ func (o *ownership) failures() []*ragctx.RepairError {
 	return []*ragctx.RepairError{o.other}
 }
 
-// allow fails while the process is not the owner.
-func (o *ownership) allow() error {
+// allow fails while the process is not the owner. Without ever having been it, a process may write what no
+// answer depends on.
+func (o *ownership) allow(ns int64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.other != nil:
 		return o.other
+	case o.epoch == 0 && ns == sqlstore.NoNamespaces:
+		return nil
+	case o.epoch == 0:
+		return fmt.Errorf("%w: another ragctx writes to the database, and this one only reads", ragctx.ErrUnavailable)
 	case o.conn == nil:
 		return fmt.Errorf("%w: the connection to the database was lost; try again", ragctx.ErrUnavailable)
 	}
@@ -189,7 +222,7 @@ func (o *ownership) allow() error {
 
 // release gives the lock back.
 func (o *ownership) release() error {
-	if o == nil || o.end == nil {
+	if o == nil || o.end == nil { // it never had the lock
 		return nil
 	}
 	o.end()

@@ -95,9 +95,25 @@ func TestSnapshotsMove(t *testing.T) {
 	}
 	defer file.Close()
 	ns := namespace(t, file, "default")
-	p := storetest.Prepare(t, "doc", "Some words about lions.")
+	p := storetest.Prepare(t, "first", "Some words about lions.")
+	if _, err := file.PutDocument(t.Context(), ns, p, "", store.Content{Text: p.Text}); err != nil {
+		t.Fatal(err)
+	}
+	p.ExternalID = "doc" // shares the text of the first, whose row has empty columns after its erasure
 	put, err := file.PutDocument(t.Context(), ns, p, "", store.Content{Text: p.Text})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.EraseDocument(t.Context(), ns, "first"); err != nil {
+		t.Fatal(err)
+	}
+	file.Close()
+	file, err = sqlite.Open(t.Context(), filepath.Join(dir, "a.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.AwaitCollection(t.Context()); err != nil { // until then the row is as it was
 		t.Fatal(err)
 	}
 	gone := namespace(t, file, "gone")

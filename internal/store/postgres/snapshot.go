@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/store"
@@ -154,11 +153,11 @@ func (s *Store) fill(ctx context.Context, from *sql.Tx) error {
 	}
 	defer c.Close()
 	err = c.Raw(func(raw any) error {
-		inner, ok := raw.(conn).innerConn.(*stdlib.Conn)
-		if !ok {
-			return fmt.Errorf("a connection of the driver is a %T", raw)
+		inner, err := pgxConn(raw)
+		if err != nil {
+			return err
 		}
-		return pgx.BeginFunc(ctx, inner.Conn(), func(tx pgx.Tx) error {
+		return pgx.BeginFunc(ctx, inner, func(tx pgx.Tx) error {
 			for _, t := range tables { // triggers count nothing: namespaces come with their counts
 				_, err := tx.Exec(ctx, `TRUNCATE `+t.Name+` CASCADE; ALTER TABLE `+t.Name+` DISABLE TRIGGER USER`)
 				if err != nil {
@@ -199,8 +198,15 @@ func fillTable(ctx context.Context, from *sql.Tx, to pgx.Tx, t sqlite.Table) err
 		}
 		rename(t.Name, t.Columns, row, "\x00", dialect.Erased)
 		for i, name := range t.Columns {
-			if n, ok := row[i].(int64); ok && t.Reals[name] {
-				row[i] = float64(n)
+			switch v := row[i].(type) {
+			case int64:
+				if t.Reals[name] {
+					row[i] = float64(v)
+				}
+			case []byte:
+				if v == nil { // SQLite's empty value, which is not NULL
+					row[i] = []byte{}
+				}
 			}
 		}
 		return row, nil

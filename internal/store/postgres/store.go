@@ -43,12 +43,16 @@ type Options struct {
 	KeepVersions int
 	// Dir is the folder for temporary files; "" is the system's.
 	Dir string
+	// Follow opens the database also while another process uses it. The store then reads it until
+	// [Store.Lead] succeeds.
+	Follow bool
 	// Failed is called on the first failure that needs an operator. It must not block.
 	Failed func(*ragctx.RepairError)
 }
 
 var (
 	_ store.Store       = (*Store)(nil)
+	_ store.Shared      = (*Store)(nil)
 	_ sqlstore.Database = (*Store)(nil)
 )
 
@@ -112,17 +116,20 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context, o Options) (err error) {
-	if s.owner, err = s.own(ctx, o.Failed); err != nil {
+	if s.owner, err = s.own(ctx, o); err != nil {
 		return err
 	}
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	return s.Start(ctx)
+	if s.Leads() {
+		return s.Start(ctx)
+	}
+	return s.StartFollowing(ctx)
 }
 
 // migrate applies the missing schema files, each in its own transaction. It rejects a database from a
-// newer version, and one that another program uses.
+// newer version. A process that follows waits for the leader to apply them.
 func (s *Store) migrate(ctx context.Context) error {
 	files, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
@@ -140,6 +147,9 @@ func (s *Store) migrate(ctx context.Context) error {
 	if have > len(files) {
 		return fmt.Errorf("%w: the database was written by a newer version of ragctx (schema %d, this program knows %d); use that version",
 			ragctx.ErrConflict, have, len(files))
+	}
+	if have < len(files) && !s.Leads() {
+		return fmt.Errorf("%w: the ragctx that writes to the database is of an older version; stop it first", ragctx.ErrConflict)
 	}
 	for i := have; i < len(files); i++ {
 		text, err := schema.ReadFile(files[i])
@@ -161,14 +171,14 @@ func (s *Store) apply(ctx context.Context, version int, text string) error {
 	}
 	defer c.Close()
 	return c.Raw(func(raw any) error {
-		at, ok := raw.(conn).innerConn.(*stdlib.Conn)
-		if !ok {
-			return fmt.Errorf("a connection of the driver is a %T", raw)
+		at, err := pgxConn(raw)
+		if err != nil {
+			return err
 		}
 		text = fmt.Sprintf("BEGIN;\n%s\nINSERT INTO ragctx_schema (version, applied) VALUES (%d, now());\nCOMMIT", text, version)
-		_, err := at.Conn().PgConn().Exec(ctx, text).ReadAll()
+		_, err = at.PgConn().Exec(ctx, text).ReadAll()
 		if err != nil {
-			_, rollback := at.Conn().PgConn().Exec(ctx, "ROLLBACK").ReadAll()
+			_, rollback := at.PgConn().Exec(ctx, "ROLLBACK").ReadAll()
 			err = errors.Join(err, rollback)
 		}
 		return err
@@ -215,10 +225,10 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 		before.Lock()
 		defer before.Unlock()
 	}
-	if err := errors.Join(ctx.Err(), s.owner.allow()); err != nil {
+	if err := errors.Join(ctx.Err(), s.owner.allow(w.Namespace)); err != nil {
 		return err
 	}
-	err := s.transact(context.WithoutCancel(ctx), fn)
+	err := s.transact(context.WithoutCancel(ctx), w.Namespace, fn)
 	s.Committed(w.Namespace) // also if the state in the database is unknown
 	if err == nil && w.Then != nil {
 		w.Then()
@@ -227,7 +237,7 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 }
 
 // transact runs fn in a transaction.
-func (s *Store) transact(ctx context.Context, fn func(context.Context, *sqlstore.Tx) error) (err error) {
+func (s *Store) transact(ctx context.Context, ns int64, fn func(context.Context, *sqlstore.Tx) error) (err error) {
 	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // a statement sees what it waited for
 	if err != nil {
 		return err
@@ -243,13 +253,16 @@ func (s *Store) transact(ctx context.Context, fn func(context.Context, *sqlstore
 			}
 		}
 	}()
-	if err := s.owner.lock(ctx, tx); err != nil {
+	if err := s.owner.lock(ctx, tx, ns); err != nil {
 		return err
 	}
 	if err := fn(ctx, &t); err != nil {
 		return err
 	}
 	if t.Changed {
+		if !s.Leads() {
+			return errors.New("a process that follows has changed what answers depend on")
+		}
 		s.Publish()
 	}
 	if err := tx.Commit(); err != nil {

@@ -44,3 +44,15 @@ func (s *Store) Commits(ns int64) store.Commits {
 	}
 	return c
 }
+
+// Refresh empties the caches of a namespace after a change by another process; with [AllNamespaces] of all.
+func (s *Store) Refresh(ns int64) {
+	if ns == NoNamespaces {
+		return
+	}
+	if ns == AllNamespaces {
+		s.namespaceIDs.clear()
+	}
+	s.procedures.Add(1)
+	s.commits.add(ns)
+}

@@ -20,6 +20,9 @@ const catalogChunks = 20_000
 // Catalog implements [store.Changes].
 func (s *Store) Catalog(ctx context.Context, c store.Collection, apply func(index.Batch) error) error {
 	err := s.view(ctx, func(tx *Tx) error {
+		if err := s.openings.follow(ctx, tx); err != nil {
+			return err
+		}
 		last, err := lastChange(ctx, tx, c)
 		if err != nil {
 			return err
@@ -79,6 +82,9 @@ func (s *Store) Follow(ctx context.Context, c store.Collection, after uint64, te
 		return err
 	}
 	err := s.view(ctx, func(tx *Tx) (err error) {
+		if err := s.openings.follow(ctx, tx); err != nil {
+			return err
+		}
 		if puts, revised, count, err = s.changes(ctx, tx, c, &b); err != nil || count > maxVectorChunks {
 			return err
 		}
@@ -330,4 +336,13 @@ func lastChange(ctx context.Context, tx *Tx, c store.Collection) (seq uint64, er
 	err = tx.QueryRowContext(ctx, `SELECT coalesce(max(seq), 0) FROM changes WHERE namespace = ? AND kind = ?`,
 		c.Namespace, c.Kind).Scan(&seq)
 	return seq, err
+}
+
+// Newest implements [store.Shared].
+func (s *Store) Newest(ctx context.Context, c store.Collection) (seq uint64, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		seq, err = lastChange(ctx, tx, c)
+		return err
+	})
+	return seq, failedIf("read the newest change", err)
 }

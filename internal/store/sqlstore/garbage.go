@@ -28,12 +28,18 @@ type garbageCollector struct {
 	wg         sync.WaitGroup
 }
 
-// startGarbageCollector starts the garbage collector, whose first round handles the remains of earlier processes.
-func startGarbageCollector(s *Store, open map[int64]erasureScope) *garbageCollector {
-	w := &garbageCollector{store: s, open: open, due: make(chan struct{}, 1), firstRound: make(chan struct{})}
+func newGarbageCollector(s *Store) *garbageCollector {
+	w := &garbageCollector{store: s, due: make(chan struct{}, 1), firstRound: make(chan struct{})}
 	w.life, w.end = context.WithCancel(context.Background())
-	w.wg.Go(w.loop)
 	return w
+}
+
+// start starts the garbage collector, whose first round handles the remains of earlier processes.
+func (w *garbageCollector) start(open map[int64]erasureScope) {
+	w.mu.Lock()
+	w.open = open
+	w.mu.Unlock()
+	w.wg.Go(w.loop)
 }
 
 func (w *garbageCollector) wake() {

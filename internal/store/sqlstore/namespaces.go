@@ -51,6 +51,12 @@ func (c *namespaceIDs) drop(name string) {
 	c.ids.Delete(name)
 }
 
+// clear removes all namespaces.
+func (c *namespaceIDs) clear() {
+	c.erased.Add(1)
+	c.ids.Clear()
+}
+
 // Namespace implements [store.Namespaces].
 func (s *Store) Namespace(ctx context.Context, name string, create bool) (int64, error) {
 	return s.namespaceIDs.find(name, func() (int64, error) { return s.lookUpNamespace(ctx, name, create) })

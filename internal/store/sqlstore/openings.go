@@ -3,9 +3,13 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
+
+	"github.com/ragctx/ragctx"
 )
 
 // openings distinguishes data derived from this database from data derived from another one, or
@@ -13,20 +17,43 @@ import (
 // database leaves a token in it; derived data carries the newest token.
 type openings struct {
 	own     string
+	changed atomic.Bool
+	// follows is set while another process may change the database.
+	follows atomic.Bool
+
+	mu      sync.Mutex
 	earlier map[string]bool
 	newest  string // of the earlier openings
-	changed atomic.Bool
 }
 
 func (o *openings) load(ctx context.Context, db Database) error {
 	o.own, o.earlier = uuid.NewString(), make(map[string]bool)
-	var tokens []string
-	err := db.View(ctx, func(tx *Tx) (err error) {
-		tokens, err = Column[string](ctx, tx, `SELECT token FROM opens ORDER BY opened`)
-		return err
-	})
-	if err != nil {
+	if err := db.View(ctx, func(tx *Tx) error { return o.read(ctx, tx) }); err != nil {
 		return fmt.Errorf("read openings: %w", err)
+	}
+	return nil
+}
+
+// follow reads the tokens along with changes that another process may have made.
+func (o *openings) follow(ctx context.Context, tx *Tx) error {
+	if !o.follows.Load() {
+		return nil
+	}
+	return o.read(ctx, tx)
+}
+
+func (o *openings) read(ctx context.Context, tx *Tx) error {
+	tokens, err := Column[string](ctx, tx, `SELECT token FROM opens ORDER BY opened`)
+	if err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.newest != "" && !slices.Contains(tokens, o.newest) {
+		return fmt.Errorf("%w: the database was replaced by another copy; restart this ragctx", ragctx.ErrUnavailable)
+	}
+	if len(tokens) <= len(o.earlier) {
+		return nil // another read was faster
 	}
 	for _, o.newest = range tokens {
 		o.earlier[o.newest] = true
@@ -48,10 +75,13 @@ func (s *Store) Publish() { s.openings.changed.Store(true) }
 
 // Token implements [store.Changes].
 func (s *Store) Token() string {
-	if s.openings.changed.Load() || s.openings.newest == "" {
-		return s.openings.own
+	o := &s.openings
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.changed.Load() || o.newest == "" {
+		return o.own
 	}
-	return s.openings.newest
+	return o.newest
 }
 
 // NewestChange implements [store.Changes].
@@ -64,5 +94,7 @@ func (s *Store) NewestChange(ctx context.Context) (n uint64, err error) {
 
 // KnowsToken implements [store.Changes].
 func (s *Store) KnowsToken(token string) bool {
+	s.openings.mu.Lock()
+	defer s.openings.mu.Unlock()
 	return token == s.openings.own || s.openings.earlier[token]
 }

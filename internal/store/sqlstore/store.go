@@ -134,7 +134,9 @@ type Store struct {
 
 // New returns a store of a database, which calls [Store.Committed] and [Store.Publish]. The caller starts it.
 func New(db Database, d *Dialect, o Options) *Store {
-	return &Store{db: db, dialect: d, write: writes{db}, now: o.Now, keep: cmp.Or(o.KeepVersions, store.DefaultKeepVersions)}
+	s := &Store{db: db, dialect: d, write: writes{db}, now: o.Now, keep: cmp.Or(o.KeepVersions, store.DefaultKeepVersions)}
+	s.gc = newGarbageCollector(s)
+	return s
 }
 
 // Start reads the state of the database and starts the garbage collector.
@@ -142,19 +144,32 @@ func (s *Store) Start(ctx context.Context) error {
 	if err := s.openings.load(ctx, s.db); err != nil {
 		return err
 	}
+	return s.Lead(ctx)
+}
+
+// StartFollowing reads the state of a database that another process changes. [Store.Lead] ends that.
+func (s *Store) StartFollowing(ctx context.Context) error {
+	s.openings.follows.Store(true)
+	return s.openings.load(ctx, s.db)
+}
+
+// Lead starts the garbage collector. Afterwards no other process changes the database.
+func (s *Store) Lead(ctx context.Context) error {
+	if err := s.view(ctx, func(tx *Tx) error { return s.openings.follow(ctx, tx) }); err != nil {
+		return err
+	}
+	s.openings.follows.Store(false)
 	unfinished, err := s.openErasures(ctx)
 	if err != nil {
 		return err
 	}
-	s.gc = startGarbageCollector(s, unfinished)
+	s.gc.start(unfinished)
 	return nil
 }
 
 // Stop stops the garbage collector. It may be called more than once.
 func (s *Store) Stop() {
-	if s.gc != nil {
-		s.gc.close()
-	}
+	s.gc.close()
 }
 
 // writes are the writes of a store.

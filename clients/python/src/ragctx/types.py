@@ -7506,6 +7506,16 @@ class Status(TypedDict):
     number of jobs in each state
     """
 
+    leader: NotRequired[str]
+    """
+    URL of the node that writes, if it is another one
+    """
+
+    leads: bool
+    """
+    whether this process writes; false for the other nodes of a PostgreSQL database
+    """
+
     namespaces: list[NamespaceStatus]
     """
     the largest hundred
