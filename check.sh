@@ -61,9 +61,9 @@ step lint
 go tool -modfile=tools/go.mod golangci-lint run ./...
 
 # Tests of one thing after the other, for each byte of a file, each operation that may fail,
-# or thousands of random rows: the race detector sees a part of them, and without it, in a
+# thousands of random rows, or each labelled question: the race detector sees a part of them, and without it, in a
 # tenth of the time, all of them run.
-long=(./index/... ./embed/minilm/... ./providers/docs/extract/...)
+long=(./index/... ./embed/minilm/... ./providers/docs ./providers/docs/extract/... ./session ./session/view ./internal/text/... ./internal/tokens ./bench/eval)
 
 step size
 # text/template calls methods by name, so the linker would keep those of all types (docs/decisions/build.md).
@@ -88,7 +88,7 @@ race $(comm -23 <(go list ./... | sort) <(go list "${long[@]}" | sort))
 
 step 'long tests, race detector off'
 go test -vet=off -shuffle=on -count=1 -timeout 30m "${long[@]}"
-go test -vet=off -count=1 -run 'TestModel$|TestKill$|TestMemoryDialogues$' ./engine ./cmd/ragctx ./bench/eval
+go test -vet=off -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
 
 step 'release files'
 # The program for each platform, and the configuration of the releases.

@@ -13,6 +13,9 @@ const mostCitationTokens = 30
 
 // TestCitationsAreCheap counts the tokens of ids, titles, pages and lines per item.
 func TestCitationsAreCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks an engine hundreds of questions, one after the other")
+	}
 	s := readMixed(t)
 	eng := s.fill(t)
 	counter, err := tokens.New(ragctx.DefaultTokenizer)

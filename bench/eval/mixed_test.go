@@ -168,6 +168,9 @@ func TestMixedSet(t *testing.T) {
 // TestMixed queries documents and memories together and separately. With -v it writes the table by
 // which relevance is calibrated.
 func TestMixed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks an engine hundreds of questions, one after the other")
+	}
 	s := readMixed(t)
 	m := mixedRun{eng: s.fill(t)}
 	for _, q := range s.questions {

@@ -20,6 +20,9 @@ const (
 // TestMixedTokens measures the tokens and the relevant items of answers at each min_relevance. With -v
 // it writes the table by which the default was chosen.
 func TestMixedTokens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks an engine hundreds of questions, one after the other")
+	}
 	s := readMixed(t)
 	m := mixedRun{eng: s.fill(t)}
 	all, _ := m.shows(t, s, new(0.0))

@@ -154,13 +154,17 @@ func TestRealTexts(t *testing.T) {
 // realTexts returns the start of some of the repository's own files and of the
 // standard library's.
 func realTexts(t *testing.T) []string {
+	size := 16 << 10
+	if testing.Short() {
+		size = 1 << 10
+	}
 	var texts []string
 	add := func(name string) {
 		b, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts = append(texts, string(b[:min(len(b), 16<<10)]))
+		texts = append(texts, string(b[:min(len(b), size)]))
 	}
 	for _, pattern := range []string{"*.go", "../../*.go", "../../*.md"} {
 		names, err := filepath.Glob(pattern)

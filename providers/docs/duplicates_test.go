@@ -57,8 +57,12 @@ func jaccard(a, b []string) float64 {
 
 func TestSketchEstimatesCommonRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
+	pairs := 300
+	if testing.Short() {
+		pairs = 30
+	}
 	for _, share := range []float64{0, .005, .01, .03, .1, .5, 1} {
-		sum, squares, n := 0.0, 0.0, 300
+		sum, squares, n := 0.0, 0.0, pairs
 		for range n {
 			a := words(r, 40+r.IntN(2000))
 			b := edited(r, a, share)

@@ -438,6 +438,9 @@ func TestHostile(t *testing.T) {
 			if id == "a.md" {
 				limit = 1 << 18
 			}
+			if testing.Short() {
+				limit /= 8
+			}
 			t.Run(name+" "+id, func(t *testing.T) {
 				t.Parallel()
 				p, err := docs.Prepare(ragctx.Document{ExternalID: id, Text: text[:min(len(text), limit)]}, docs.Options{})

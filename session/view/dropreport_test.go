@@ -283,7 +283,7 @@ func TestAllIsAccountedFor(t *testing.T) {
 		_, err = storage.Create(ctx, key, session.Archive{}, "")
 		must(err)
 		runs := rapid.SampledFrom([]string{"", "a", "b"})
-		for n := range rapid.IntRange(1, mostOperations).Draw(t, "operations") {
+		for n := range rapid.IntRange(1, mostOperations()).Draw(t, "operations") {
 			switch rapid.SampledFrom([]string{"say", "say", "empty", "note", "compact", "view"}).Draw(t, "operation") {
 			case "say":
 				_, _, err := s.Append(ctx, key, view.AppendOptions{Step: session.Step{Execution: session.Execution{ID: runs.Draw(t, "run")}}}, said(t, n)...)

@@ -47,6 +47,14 @@ func said(t *rapid.T, n int) []ragctx.Message {
 	return out
 }
 
+// mostOperations bounds the operations on a random session.
+func mostOperations() int {
+	if testing.Short() {
+		return 4
+	}
+	return 12
+}
+
 // TestKeptIsAsStored: after any operation a view from the cache equals a view from the storage, all
 // vendors accept it, and it keeps the newest instruction; reading changes no message, and undoing
 // restores the earlier view.
@@ -76,7 +84,7 @@ func TestKeptIsAsStored(t *testing.T) {
 			must(err)
 			return c.Messages
 		}
-		for n := range rapid.IntRange(1, mostOperations).Draw(t, "operations") {
+		for n := range rapid.IntRange(1, mostOperations()).Draw(t, "operations") {
 			before := show(fresh, true)
 			switch rapid.SampledFrom([]string{"say", "say", "say", "view", "view", "compact", "undo", "observe", "layer", "back"}).Draw(t, "operation") {
 			case "say":

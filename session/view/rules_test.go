@@ -64,7 +64,11 @@ func step(n, words int, request string) []ragctx.Message {
 // TestPlantedRules: at twice the window, with default settings and without a model, rules,
 // decisions and dates of users are in the view verbatim, in four languages.
 func TestPlantedRules(t *testing.T) {
-	for _, set := range plantedSets(t) {
+	sets := plantedSets(t)
+	if testing.Short() {
+		sets = sets[:1]
+	}
+	for _, set := range sets {
 		for _, window := range []int{3000, 8000} {
 			for _, talkative := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s %d %v", set.name, window, talkative), func(t *testing.T) {
@@ -81,10 +85,14 @@ func TestPlantedRules(t *testing.T) {
 
 // TestPlantedRulesInOtherLayers: whatever takes the place of messages keeps them.
 func TestPlantedRulesInOtherLayers(t *testing.T) {
+	sets := plantedSets(t)[:4]
+	if testing.Short() {
+		sets = sets[:1]
+	}
 	for layer, window := range map[stage.Layer]int{
 		stage.LayerCompaction: 8000, stage.LayerObservation: 8000, stage.LayerBuffer: 32_000,
 	} {
-		for _, set := range plantedSets(t)[:4] {
+		for _, set := range sets {
 			if shown, listed := plant(t, layer, set.sentences, window, true); shown < 19 {
 				t.Errorf("%s, %s: only %d of %d are in the view, %d in the list", layer, set.name, shown, len(set.sentences), listed)
 			}
