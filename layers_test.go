@@ -24,7 +24,7 @@ var layers = []string{
 	"internal/events internal/imports internal/llm internal/otlp internal/queryexpand internal/rerank internal/text/sentence internal/tokens",
 	"embed index index/vector/hnsw session xmlfmt",
 	"embed/minilm embed/remote embed/static index/indextest index/keyword index/vector internal/ledger internal/passage session/sessiontest",
-	"embed/builtin index/local internal/ledger/ledgertest internal/resolve session/assemble session/compact",
+	"embed/builtin index/local index/weaviate internal/ledger/ledgertest internal/resolve session/assemble session/compact",
 	"session/stage",
 	"internal/store",
 	"internal/retrieve internal/store/sqlstore",

@@ -124,7 +124,7 @@ func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (
 	wait, err := s.retryIn(now), error(nil)
 	_, there := s.current()
 	if !there && wait == 0 {
-		if err = s.ensure(now); err != nil {
+		if err = s.ensure(now, h.applied.Load()); err != nil {
 			wait = s.retryIn(now)
 		}
 	}
@@ -227,7 +227,7 @@ func (h *Hybrid) Switch(ctx context.Context) error {
 		h.write.Unlock()
 		return errNotPrepared
 	}
-	err := next.ensure(h.opts.Now()) // in case it was prepared a moment ago
+	err := next.ensure(h.opts.Now(), h.applied.Load()) // in case it was prepared a moment ago
 	h.write.Unlock()
 	if err != nil {
 		return err

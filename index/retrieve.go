@@ -20,7 +20,8 @@ func (h *Hybrid) Retrieve(ctx context.Context, r Retrieval) (Found, error) {
 	}
 	found := Found{State: r.State}
 	a := h.searchParts(ctx, &r)
-	if err := ctx.Err(); err != nil {
+	err := ctx.Err()
+	if err != nil {
 		return Found{}, err
 	}
 	useKeyword, useVector := r.hasText() && a.keywordErr == nil, len(r.Vector) > 0 && a.vectorErr == nil
@@ -37,7 +38,10 @@ func (h *Hybrid) Retrieve(ctx context.Context, r Retrieval) (Found, error) {
 	defer trace.Start(ctx, trace.Fuse).End()
 	c := h.view.Load() // the current view, as an index may have found newer chunks
 	found.Words, found.Vectors = useKeyword && a.words.Max > 0, useVector
-	found.Candidates = c.join(&r, a.space, a.words, a.near)
+	found.Candidates, err = c.join(ctx, &r, a.space, a.words, a.near)
+	if err != nil && !slices.Contains(found.Degraded, "vector") {
+		h.noteDegraded(ctx, &found, "vector", err, a.space.suspect)
+	}
 	found.Corrections, found.Terms, found.Sessions = a.words.Corrections, a.terms, a.sessions.scores(a.words.Groups)
 	if r.Window != nil {
 		found.Timely = h.timely(c, &r)
@@ -192,8 +196,10 @@ func (c *catalog) candidate(i int) Candidate {
 
 // join merges the hits of both indexes into one unsorted list without duplicates. It fills in the
 // cosine of hits that only the keyword index found.
-func (c *catalog) join(r *Retrieval, sp *vectorSpace, words KeywordResult, near []Scored) []Candidate {
-	list := make([]Candidate, 0, len(words.Hits)+len(near))
+func (c *catalog) join(
+	ctx context.Context, r *Retrieval, sp *vectorSpace, words KeywordResult, near []Scored,
+) (list []Candidate, err error) {
+	list = make([]Candidate, 0, len(words.Hits)+len(near))
 	add := func(id uint64, s Signals) bool {
 		i, ok := c.at(id)
 		if ok {
@@ -215,15 +221,15 @@ func (c *catalog) join(r *Retrieval, sp *vectorSpace, words KeywordResult, near 
 			lacking = append(lacking, len(list)-1)
 		}
 	}
-	if len(r.Vector) > 0 {
-		sp.fillIn(r, list, lacking)
+	if len(r.Vector) > 0 && len(lacking) > 0 {
+		err = sp.fillIn(ctx, r, list, lacking)
 	}
 	for i, n := range near {
 		if !found[i] {
 			add(n.ID, Signals{Vector: n.Score})
 		}
 	}
-	return list
+	return list, err
 }
 
 // timely returns visible chunks within the window of r.
@@ -242,9 +248,28 @@ func (h *Hybrid) timely(c *catalog, r *Retrieval) (list []Candidate) {
 // parallelCosines is the number of cosines from which a second goroutine is worth its cost.
 const parallelCosines = 16
 
+// distant is a vector index in another process. Similarities returns the cosines of chunks in one call, as those of
+// [VectorIndex.Similarity] each wait for the network.
+type distant interface {
+	Similarities(ctx context.Context, v []float32, ids []uint64) (map[uint64]float64, error)
+}
+
 // fillIn sets the cosines of some hits, half of them in a second goroutine: their vectors are
 // scattered in memory, and fetching one takes far longer than multiplying it.
-func (s *vectorSpace) fillIn(r *Retrieval, list []Candidate, lacking []int) {
+func (s *vectorSpace) fillIn(ctx context.Context, r *Retrieval, list []Candidate, lacking []int) error {
+	if d, _ := s.current(); r.Space == s.name {
+		if d, ok := d.(distant); ok {
+			ids := make([]uint64, len(lacking))
+			for n, i := range lacking {
+				ids[n] = list[i].ID
+			}
+			cosines, err := d.Similarities(ctx, r.Vector, ids)
+			for _, i := range lacking {
+				list[i].Signals.Vector = cosines[list[i].ID]
+			}
+			return err
+		}
+	}
 	fill := func(some []int) {
 		for _, i := range some {
 			list[i].Signals.Vector = s.similarity(r.Space, r.Vector, list[i].ID)
@@ -258,4 +283,5 @@ func (s *vectorSpace) fillIn(r *Retrieval, list []Candidate, lacking []int) {
 	}
 	fill(lacking)
 	other.Wait()
+	return nil
 }

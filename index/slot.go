@@ -68,8 +68,9 @@ func (s *slot[L]) serving() (l L, complete, ok bool) {
 }
 
 // ensure opens the index if the slot is empty. If that fails, the slot stays empty until the next try.
+// newest is the newest change of the catalog: an index that has later ones was fed by a store that has lost them.
 // The caller holds Hybrid.write.
-func (s *slot[L]) ensure(now time.Time) error {
+func (s *slot[L]) ensure(now time.Time, newest uint64) error {
 	if s.closed {
 		return ErrClosed
 	}
@@ -82,7 +83,7 @@ func (s *slot[L]) ensure(now time.Time) error {
 		s.retry = now.Add(min(time.Second<<min(s.failures-1, 6), time.Minute))
 		return err
 	}
-	s.at.Store(l.Cursor())
+	s.at.Store(min(l.Cursor(), newest))
 	s.suspected.Store(false)
 	s.part.Store(&l)
 	return nil

@@ -36,7 +36,7 @@ func keywordCursor(t *testing.T, open OpenKeyword) {
 }
 
 // A caller that follows the cursor ends up with everything, whatever the index has persisted.
-func keywordReopen(t *testing.T, open OpenKeyword) {
+func keywordReopen(t *testing.T, open OpenKeyword, compare compareKeyword) {
 	dir := t.TempDir()
 	type change struct {
 		put []index.TextChunk
@@ -68,7 +68,7 @@ func keywordReopen(t *testing.T, open OpenKeyword) {
 		for _, c := range log[stop-5 : stop] {
 			model.apply(c.put, c.del)
 		}
-		model.compare(l, "common word3 word17 word22 word28")
+		compare(model, l, "common word3 word17 word22 word28")
 		if err := ix.Close(); err != nil {
 			t.Fatalf("Close: %v", err)
 		}

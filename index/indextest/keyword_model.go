@@ -237,6 +237,28 @@ func (m *keywordModel) compare(l *keywordIndex, text string) {
 	m.compareQuery(l, index.KeywordQuery{Text: text})
 }
 
+// compareFound checks which chunks are found, and that their scores are within bounds.
+func (m *keywordModel) compareFound(l *keywordIndex, text string) {
+	l.t.Helper()
+	hits, _ := m.search(index.KeywordQuery{Text: text})
+	want := make(map[uint64]bool)
+	for _, h := range hits {
+		want[h.ID] = true
+	}
+	if n := l.ix.Stats().Chunks; n != len(m.chunks) {
+		l.t.Fatalf("Chunks = %d, want %d", n, len(m.chunks))
+	}
+	res := l.search(index.KeywordQuery{Text: text, K: len(m.chunks) + 5})
+	for _, h := range res.Hits {
+		if !want[h.ID] || !(h.Score > 0 && h.Score <= res.Max) {
+			l.t.Fatalf("%q: hit %+v of %d chunks, Max %v", text, h, len(want), res.Max)
+		}
+	}
+	if len(res.Hits) != len(want) {
+		l.t.Fatalf("%q: %d hits, want %d", text, len(res.Hits), len(want))
+	}
+}
+
 func (m *keywordModel) compareQuery(l *keywordIndex, q index.KeywordQuery) {
 	l.t.Helper()
 	read, asked := m.corrections(q)

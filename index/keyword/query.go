@@ -64,3 +64,20 @@ type kindWeights [analysis.Gram + 1]float64
 func kindWeightsOf(p index.KeywordParams) kindWeights {
 	return kindWeights{analysis.Word: 1, analysis.Pair: p.Pairs, analysis.Gram: p.Grams}
 }
+
+// QueryFeature is a feature of a query with its weight in the score, 1 for a word that the query has once.
+type QueryFeature struct {
+	Text   string
+	Weight float64
+}
+
+// QueryFeatures returns the features that a search for q scores, for an index that keeps them elsewhere.
+func QueryFeatures(q *index.KeywordQuery) (list []QueryFeature) {
+	weights := kindWeightsOf(q.Params.WithDefaults())
+	for _, f := range featuresOf(q) {
+		if w := f.weight * weights[f.kind]; w > 0 {
+			list = append(list, QueryFeature{f.text, w})
+		}
+	}
+	return list
+}

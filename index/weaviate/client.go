@@ -1,0 +1,180 @@
+package weaviate
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/httpclient"
+)
+
+// Limits of one attempt. The server ends its own work after 10 s.
+const (
+	dialTime   = time.Second
+	searchTime = 3 * time.Second
+	writeTime  = 8 * time.Second
+	maxAnswer  = 64 << 20
+	maxProblem = 16 << 10
+	idleHosts  = 16 // connections kept open for each endpoint
+)
+
+// client sends requests to the endpoints of one cluster. All requests of this package may be repeated: they read, write objects with
+// ids of their own, or delete by id.
+type client struct {
+	hosts []*url.URL
+	key   string
+	http  *http.Client
+	first atomic.Uint32 // the endpoint that answered last
+}
+
+func newClient(hosts []*url.URL, key string) *client {
+	return &client{hosts: hosts, key: key, http: &http.Client{
+		Transport: &http.Transport{
+			DialContext: httpclient.Dial(net.Dialer{Timeout: dialTime}), MaxIdleConnsPerHost: idleHosts, IdleConnTimeout: time.Minute,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// statusError is the answer to a request that the server rejects.
+type statusError struct {
+	status  int
+	problem string
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.problem) }
+
+// isStatus reports whether err is an answer with a status.
+func isStatus(err error, status int) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && e.status == status
+}
+
+// do sends a request with a JSON body to the endpoint that answered last, and to the next one if that fails. It decodes
+// the answer into out unless that is nil. An error matches [ragctx.ErrUnavailable], or is the context's.
+func (c *client) do(ctx context.Context, limit time.Duration, method, path string, body, out any) error {
+	var sent []byte
+	if body != nil {
+		var err error
+		if sent, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("weaviate: %w", err)
+		}
+	}
+	first := int(c.first.Load())
+	var errs []error
+	for i := range c.hosts {
+		at := (first + i) % len(c.hosts)
+		err := c.attempt(ctx, limit, method, c.hosts[at].JoinPath("v1").String()+path, sent, out)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if e, ok := errors.AsType[*statusError](err); err == nil || ok && e.status < http.StatusInternalServerError {
+			c.first.Store(uint32(at)) //nolint:gosec // few
+			if err != nil {
+				err = fmt.Errorf("%w: weaviate: %w", ragctx.ErrUnavailable, err)
+			}
+			return err
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", c.hosts[at].Host, err))
+	}
+	return fmt.Errorf("%w: weaviate: %w", ragctx.ErrUnavailable, errors.Join(errs...))
+}
+
+// attempt sends a request to one endpoint.
+func (c *client) attempt(ctx context.Context, limit time.Duration, method, to string, body []byte, out any) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.key != "" {
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if inner, ok := errors.AsType[*url.Error](err); ok {
+			err = inner.Err
+		}
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return problemOf(resp)
+	}
+	if out == nil {
+		_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
+		return err
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out); err != nil {
+		return fmt.Errorf("the answer cannot be read: %w", err)
+	}
+	return nil
+}
+
+// problemOf returns the error of an answer that is none.
+func problemOf(resp *http.Response) error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+	var in struct {
+		Error   problems `json:"error"`
+		Message string   `json:"message"`
+	}
+	_ = json.Unmarshal(body, &in)
+	return &statusError{resp.StatusCode, ragctx.Clip(cmp.Or(in.Error.first(), in.Message, http.StatusText(resp.StatusCode)))}
+}
+
+// problems are error messages of the server.
+type problems []struct {
+	Message string `json:"message"`
+}
+
+func (p problems) first() string {
+	if len(p) == 0 {
+		return ""
+	}
+	return p[0].Message
+}
+
+// query sends a GraphQL query and decodes its data into out.
+func (c *client) query(ctx context.Context, text string, out any) error {
+	answer := struct {
+		Data   any      `json:"data"`
+		Errors problems `json:"errors"`
+	}{Data: out}
+	if err := c.do(ctx, searchTime, http.MethodPost, "/graphql", map[string]string{"query": text}, &answer); err != nil {
+		return err
+	}
+	if len(answer.Errors) > 0 {
+		return fmt.Errorf("%w: weaviate: %s", ragctx.ErrUnavailable, ragctx.Clip(answer.Errors.first()))
+	}
+	return nil
+}
+
+// quote returns a string of a GraphQL query.
+func quote(s string) string {
+	b, _ := json.Marshal(s) //nolint:errchkjson // a string
+	return string(b)
+}
+
+// objectID is the id of a chunk's object, and chunkOf its reverse. The first half is constant, and another one for an object
+// that is no chunk.
+func objectID(chunk uint64) string {
+	return fmt.Sprintf("00000000-0000-8000-%04x-%012x", chunk>>48, chunk&(1<<48-1))
+}
+
+func chunkOf(id string) (chunk uint64, err error) {
+	var high, low uint64
+	_, err = fmt.Sscanf(id, "00000000-0000-8000-%04x-%012x", &high, &low)
+	return high<<48 | low, err
+}

@@ -1,0 +1,82 @@
+package weaviate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/indextest"
+)
+
+// server names the cluster that tests use. tools/cluster/run.sh starts one.
+const server = "RAGCTX_TEST_WEAVIATE"
+
+// opener returns an opener for the test cluster whose classes are deleted after the test.
+func opener(t *testing.T) *Opener {
+	t.Helper()
+	url := os.Getenv(server)
+	if url == "" {
+		t.Skipf("no Weaviate server: %s is not set; tools/cluster/run.sh starts one", server)
+	}
+	p, err := New(Options{URL: fmt.Sprintf("%s/T%dx%d", url, os.Getpid(), time.Now().UnixNano())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		names, err := p.classes(context.Background())
+		for _, name := range names {
+			err = cmp.Or(err, p.do(context.Background(), writeTime, "DELETE", "/schema/"+name, nil, nil))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// namespaceOf is the namespace that a test uses as its directory.
+func namespaceOf(dir string) index.Collection {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(dir))
+	return index.Collection{Namespace: int64(h.Sum64() >> 1), Kind: "documents"} //nolint:gosec // fits
+}
+
+func (p *Opener) test(dir, class string) tenant {
+	return tenant{client: p.client, class: class, name: tenantName(namespaceOf(dir)), origin: func() string { return "" }, now: p.now}
+}
+
+func known(string) bool { return true }
+
+func TestKeywordIndex(t *testing.T) {
+	p := opener(t)
+	indextest.TestKeyword(t, func(t *testing.T, dir string) index.KeywordIndex {
+		x := &keywordIndex{tenant: p.test(dir, p.wordClass("documents"))}
+		if err := p.openTenant(&x.tenant, words(), known); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}, indextest.Scores, indextest.GroupScores, indextest.Vocabulary, indextest.TieOrder, indextest.WholeBatches)
+}
+
+func TestVectorIndex(t *testing.T) {
+	p := opener(t)
+	indextest.TestVector(t, func(t *testing.T, dir string) index.VectorIndex {
+		x := &vectorIndex{tenant: p.test(dir, p.vectorClass("documents", "16")), dim: 16}
+		if err := p.openTenant(&x.tenant, vectors(), known); err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}, indextest.VectorOptions{MinRecall: .95, Without: []indextest.Feature{indextest.TieOrder, indextest.WholeBatches}})
+}
+
+func TestEngine(t *testing.T) {
+	indextest.TestEngine(t, func(t *testing.T) func() index.Opener {
+		p := opener(t)
+		return func() index.Opener { return p }
+	})
+}

@@ -1,0 +1,101 @@
+package weaviate
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+)
+
+func TestParse(t *testing.T) {
+	hosts, name, err := parse("weaviate://a,b.example.com:9000/Team1", "")
+	if err != nil || len(hosts) != 2 || hosts[0].String() != "http://a:8080" || hosts[1].String() != "http://b.example.com:9000" || name != "Team1" {
+		t.Errorf("%v, %q, %v", hosts, name, err)
+	}
+	if _, _, err := parse("weaviate://b.example.com", "secret"); !errors.Is(err, ragctx.ErrInvalid) || strings.Contains(err.Error(), "secret") {
+		t.Errorf("a key without TLS: %v", err)
+	}
+	if _, _, err := parse("weaviates://b.example.com", "secret"); err != nil {
+		t.Errorf("a key with TLS: %v", err)
+	}
+}
+
+// TestFailover sends requests to the next endpoint when one is away or out of order, and stays there. A rejected request is not sent to others.
+func TestFailover(t *testing.T) {
+	var asked [2]atomic.Int32
+	var status [2]atomic.Int32
+	var urls []string
+	for i := range asked {
+		status[i].Store(http.StatusOK)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked[i].Add(1)
+			w.WriteHeader(int(status[i].Load()))
+			_, _ = w.Write([]byte(`{"error":[{"message":"trouble"}]}`))
+		}))
+		t.Cleanup(s.Close)
+		urls = append(urls, strings.TrimPrefix(s.URL, "http://"))
+	}
+	p, err := New(Options{URL: "weaviate://127.0.0.1:1," + strings.Join(urls, ",")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send := func() error { return p.do(t.Context(), searchTime, http.MethodGet, "/schema", nil, nil) }
+	want := func(first, second int32) {
+		t.Helper()
+		if a, b := asked[0].Load(), asked[1].Load(); a != first || b != second {
+			t.Fatalf("asked %d and %d times, want %d and %d", a, b, first, second)
+		}
+	}
+	for range 2 {
+		if err := send(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(2, 0)
+	status[0].Store(http.StatusServiceUnavailable)
+	for range 2 {
+		if err := send(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(3, 2)
+	status[1].Store(http.StatusUnprocessableEntity)
+	if err := send(); !errors.Is(err, ragctx.ErrUnavailable) || !isStatus(err, http.StatusUnprocessableEntity) || !strings.Contains(err.Error(), "trouble") {
+		t.Fatalf("rejected: %v", err)
+	}
+	want(3, 3)
+	status[1].Store(http.StatusInternalServerError)
+	if err := send(); !errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, ragctx.ErrInvalid) {
+		t.Fatalf("no endpoint: %v", err)
+	}
+	want(4, 4)
+}
+
+func TestObjectID(t *testing.T) {
+	for _, chunk := range []uint64{0, 1, 1 << 48, 1<<48 - 1, math.MaxUint64} {
+		if got, err := chunkOf(objectID(chunk)); got != chunk || err != nil || len(objectID(chunk)) != 36 {
+			t.Errorf("%d is %s, which is %d, %v", chunk, objectID(chunk), got, err)
+		}
+	}
+}
+
+// TestTerms counts the terms of a chunk: its words and smoothing decide how many they are.
+func TestTerms(t *testing.T) {
+	terms := strings.Fields(termsOf(index.TextChunk{Title: "Storm", Text: "the harbour storm harbour"}))
+	if len(terms) != termsPerWord*(5+smoothing) {
+		t.Errorf("%d terms of 5 words", len(terms))
+	}
+	often := make(map[string]int)
+	for _, term := range terms {
+		often[term]++
+	}
+	if often["storm"] != 3 || often["harbour"] != 2 || often["harbour"+pairMark+"storm"] != 1 || often[gramMark+"_sto"] != 1 {
+		t.Errorf("terms: %v", often)
+	}
+}
