@@ -131,6 +131,9 @@ type Options struct {
 	// Follow opens a database of Store also while another process writes to it. The engine then only reads, and
 	// takes over when that process is gone.
 	Follow bool
+	// Index is the URL of the Weaviate cluster that has the indexes, with the API key IndexKey unless that is "";
+	// "" keeps them in files of Dir. See [weaviate.Options].
+	Index, IndexKey string
 	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
 	// [*store.LostError]. Its indexes are rebuilt.
 	AcceptLoss bool
@@ -207,9 +210,12 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.opts.Logger = slog.New(recentErrorsHandler{Handler: o.Logger.Handler(), to: e.recentErrors})
 	if e.opts.Indexes == nil {
-		e.opts.Indexes = e.localIndexes()
+		e.opts.Indexes, err = e.openIndexes()
 	}
-	if err := e.open(ctx); err != nil {
+	if err == nil {
+		err = e.open(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	if !o.PauseJobs {

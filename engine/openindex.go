@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -10,12 +11,22 @@ import (
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/local"
+	"github.com/ragctx/ragctx/index/weaviate"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// localIndexes keeps the indexes in files of the data directory.
-func (e *core) localIndexes() index.Opener {
-	return local.Opener{Dir: filepath.Join(e.opts.Dir, store.IndexName), Graph: e.opts.VectorGraph, Logger: e.opts.Logger}
+// openIndexes returns the opener of indexes that the options name. With a cluster it deletes the files of local indexes,
+// which would keep what is erased from now on.
+func (e *core) openIndexes() (index.Opener, error) {
+	dir := filepath.Join(e.opts.Dir, store.IndexName)
+	if e.opts.Index == "" {
+		return local.Opener{Dir: dir, Graph: e.opts.VectorGraph, Logger: e.opts.Logger}, nil
+	}
+	o, err := weaviate.New(weaviate.Options{URL: e.opts.Index, Key: e.opts.IndexKey, Now: e.opts.Now, Logger: e.opts.Logger})
+	if err != nil {
+		return nil, err
+	}
+	return o, os.RemoveAll(dir)
 }
 
 // openIndex opens the index of a collection.

@@ -31,9 +31,10 @@ type Options struct {
 	// Fresh ingests again even if the data exists. It is needed after a change of text preparation
 	// that changed no version.
 	Fresh bool
-	// Embedder and VectorGraph are those of [engine.Options].
-	Embedder    embed.Embedder
-	VectorGraph string
+	// Index and IndexKey, Embedder and VectorGraph are those of [engine.Options]. The name in Index is completed by that of the set.
+	Index, IndexKey string
+	Embedder        embed.Embedder
+	VectorGraph     string
 	// CPU returns the CPU time of this process, and false if it is unknown. May be nil.
 	CPU func() (time.Duration, bool)
 	// Within returns the ids of all items in the time range that the engine reads from a question,
@@ -174,7 +175,8 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 		return s, err
 	}
 	s.eng, err = engine.Open(ctx, engine.Options{
-		Dir: s.dir, Embedder: o.Embedder, VectorGraph: o.VectorGraph, Logger: o.Logger, Now: dataTime,
+		Dir: s.dir, Index: o.indexOf(name + s.via), IndexKey: o.IndexKey,
+		Embedder: o.Embedder, VectorGraph: o.VectorGraph, Logger: o.Logger, Now: dataTime,
 	})
 	if err != nil {
 		return s, err
@@ -192,6 +194,22 @@ func openSet(ctx context.Context, o Options, name string) (s opened, err error) 
 	}
 	s.ingest = m.Ingest
 	return s, nil
+}
+
+// indexOf returns the URL of the indexes of a set: each database needs a name of its own.
+func (o *Options) indexOf(set string) string {
+	if o.Index == "" {
+		return ""
+	}
+	if scheme, rest, _ := strings.Cut(o.Index, "://"); !strings.Contains(rest, "/") {
+		o.Index = scheme + "://" + rest + "/eval"
+	}
+	return o.Index + strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' {
+			return -1
+		}
+		return r
+	}, set)
 }
 
 // undated returns the entries without a known time, if entries have times.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index/weaviate"
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
@@ -66,6 +67,17 @@ func checkStore(v string) error {
 	}
 	if _, has := u.User.Password(); has || u.Query().Has("password") || u.Query().Has("sslpassword") {
 		return errors.New("has a password, which lists of processes and settings would show; set PGPASSWORD or use ~/.pgpass")
+	}
+	return nil
+}
+
+// checkIndex accepts local and the URL of a cluster.
+func checkIndex(v string) error {
+	if v == localIndex {
+		return nil
+	}
+	if f, ok := errors.AsType[*ragctx.FieldError](weaviate.Check(v)); ok {
+		return errors.New(f.Problem)
 	}
 	return nil
 }

@@ -103,19 +103,19 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	}
 	ctx := cmd.Context()
 	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	with, done, err := evalEmbedder(cmd, env, log)
-	if err != nil {
-		return err
-	}
-	defer done()
 	w := &evalLines{w: cmd.ErrOrStderr(), now: time.Now}
 	o := eval.Options{
 		Data: f.data, Out: f.out, Sets: f.sets, Modes: f.modes, Via: f.via, Fresh: f.fresh, VectorGraph: graph,
 		Within: func(ctx context.Context, e *engine.Engine, q ragctx.ContextQuery) ([]string, bool, error) {
 			return e.Memories().Within(ctx, q)
 		},
-		CPU: processCPU, Progress: w.update, Logger: log, Embedder: with,
+		CPU: processCPU, Progress: w.update, Logger: log,
 	}
+	done, err := useEvalSettings(cmd, env, &o)
+	if err != nil {
+		return err
+	}
+	defer done()
 	if f.ablate {
 		if cmd.Flags().Changed("modes") {
 			return badUsage("--ablate measures variants of the engine as it is, not modes; leave --modes out")
@@ -129,28 +129,27 @@ func runEval(cmd *cobra.Command, env lookupEnv, f evalFlags, args []string) erro
 	return err
 }
 
-// evalEmbedder returns the embedder of the settings, with its number of dimensions, and a function
-// that closes it. nil means the embedder of new data directories.
-func evalEmbedder(cmd *cobra.Command, env lookupEnv, log *slog.Logger) (embed.Embedder, func(), error) {
+// useEvalSettings sets the embedder, with its number of dimensions, and the place of the indexes from the settings. It returns a function
+// that closes the embedder. Without one, new data directories have theirs.
+func useEvalSettings(cmd *cobra.Command, env lookupEnv, to *eval.Options) (done func(), err error) {
 	s, err := load(cmd, env)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	o := engine.Options{Logger: log}
-	done, err := s.useEmbedder(&o)
-	if err != nil {
-		return nil, nil, err
+	o := engine.Options{Logger: to.Logger}
+	if done, err = s.useEmbedder(&o); err != nil {
+		return nil, err
 	}
+	to.Embedder, to.Index, to.IndexKey = o.Embedder, s.index(), s.indexKey
 	u, ok := o.Embedder.(embed.Unsized)
 	if !ok {
-		return o.Embedder, done, nil
+		return done, nil
 	}
-	with, err := u.Sized(cmd.Context())
-	if err != nil {
+	if to.Embedder, err = u.Sized(cmd.Context()); err != nil {
 		done()
-		return nil, nil, err
+		return nil, err
 	}
-	return with, done, nil
+	return done, nil
 }
 
 func (f evalFlags) write(w io.Writer, r eval.Report) error {

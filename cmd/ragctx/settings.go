@@ -82,6 +82,11 @@ func allSettings() []setting {
 					"The password is read from PGPASSWORD or ~/.pgpass",
 				fixed(""), optional(checkStore),
 			},
+			{
+				"index", "Weaviate cluster that has the indexes, as weaviate://host1,host2; local keeps them in files of the data " +
+					"directory. The API key is read from RAGCTX_INDEX_KEY",
+				fixed(localIndex), checkIndex,
+			},
 			{"namespace", "namespace, the isolation between tenants", fixed("default"), checkNamespace},
 			{"server", "URL of the server to use instead of the data directory", fixed(""), optional(checkServer)},
 			{"key_file", "file with the API key for the server of --server, unless RAGCTX_KEY is set", fixed(""), nil},
@@ -190,6 +195,20 @@ func (s *settings) refused(err error, key, prefix string) error {
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
 
+// localIndex is the value of the setting index for files, and indexKey the secret of a cluster.
+const (
+	localIndex = "local"
+	indexKey   = "index_key"
+)
+
+// index returns the URL of the cluster that has the indexes, or "" for files.
+func (s *settings) index() string {
+	if v := s.k.String("index"); v != localIndex {
+		return v
+	}
+	return ""
+}
+
 // vectorGraphs are the kinds of vector index, the default first.
 func vectorGraphs() []string { return []string{"native", "flat", "coder"} }
 
@@ -248,6 +267,7 @@ type settings struct {
 	rerankKey     string
 
 	embedKey string
+	indexKey string
 	modelKey string
 	apiKey   string
 
@@ -321,7 +341,7 @@ func (s *settings) finish(env lookupEnv) error {
 		httpclient.GoOffline() // before the first connection
 	}
 	s.readReranker(env)
-	s.embedKey, s.modelKey, s.apiKey = secret(env, embedKey), secret(env, modelKey), secret(env, apiKey)
+	s.embedKey, s.modelKey, s.apiKey, s.indexKey = secret(env, embedKey), secret(env, modelKey), secret(env, apiKey), secret(env, indexKey)
 	abs, err := filepath.Abs(s.k.String("data"))
 	if err != nil {
 		return fmt.Errorf("data directory: %w", err)

@@ -23,3 +23,16 @@ func TestStoreSetting(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexSetting gives places of indexes.
+func TestIndexSetting(t *testing.T) {
+	for v, ok := range map[string]bool{
+		"local": true, "weaviate://a": true, "weaviate://a:1,b.example.com/team1": true, "weaviates://[::1]:8080": true,
+		"": false, "http://a": false, "weaviate://": false, "weaviate://a/b/c": false, "weaviate://a/b-c": false,
+		"weaviate://key@a": false, "weaviate://a,": false,
+	} {
+		if err := checkIndex(v); (err == nil) != ok {
+			t.Errorf("%q: %v", v, err)
+		}
+	}
+}

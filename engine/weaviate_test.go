@@ -1,0 +1,169 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/engine"
+)
+
+// relay passes connections on to a server while it is up.
+type relay struct {
+	to string
+	ln net.Listener
+
+	mu   sync.Mutex
+	up   bool
+	open []net.Conn
+}
+
+func newRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{to: to, ln: ln, up: true}
+	t.Cleanup(func() { _ = ln.Close(); r.set(false) })
+	go func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go r.pass(c)
+		}
+	}()
+	return r
+}
+
+// set brings the way to the server up, or takes it down with all connections.
+func (r *relay) set(up bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.up = up; !up {
+		for _, c := range r.open {
+			_ = c.Close()
+		}
+		r.open = nil
+	}
+}
+
+func (r *relay) pass(c net.Conn) {
+	defer c.Close()
+	d, err := net.Dial("tcp", r.to)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	r.mu.Lock()
+	up := r.up
+	r.open = append(r.open, c, d)
+	r.mu.Unlock()
+	if !up {
+		return
+	}
+	go func() { _, _ = io.Copy(d, c) }()
+	_, _ = io.Copy(c, d)
+}
+
+// TestIndexOnWeaviate writes, asks and deletes with indexes in a cluster, also while the way to it is cut: writes are acknowledged, and
+// answers are degraded, never wrong. Afterwards all is found that was written, and nothing that was deleted.
+func TestIndexOnWeaviate(t *testing.T) {
+	server, ok := strings.CutPrefix(os.Getenv("RAGCTX_TEST_WEAVIATE"), "weaviate://")
+	if !ok {
+		t.Skip("no Weaviate server: RAGCTX_TEST_WEAVIATE is not set; tools/cluster/run.sh starts one")
+	}
+	r := newRelay(t, server+":8080")
+	url := fmt.Sprintf("weaviate://%s/E%dx%d", r.ln.Addr(), os.Getpid(), time.Now().UnixNano())
+	dir := t.TempDir()
+	open := func() *engine.Engine {
+		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: url, AnswerCache: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open()
+	put := func(name, text string) {
+		t.Helper()
+		if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: name, Text: text}, ""); err != nil {
+			t.Fatalf("put %s: %v", name, err)
+		}
+	}
+	ask := func(user, text string) (string, []string) {
+		t.Helper()
+		q := ragctx.NewQuery(text)
+		q.UserID = user
+		a, err := e.Context(t.Context(), q)
+		if err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
+			t.Fatalf("ask %q: %v", text, err)
+		}
+		if err != nil {
+			return "", []string{err.Error()}
+		}
+		return a.Rendered(), a.Degraded
+	}
+	// finds asks until an answer is whole, and compares it.
+	finds := func(user, text, word string, want bool) {
+		t.Helper()
+		var got string
+		var degraded []string
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			if got, degraded = ask(user, text); len(degraded) == 0 {
+				break
+			}
+		}
+		if len(degraded) > 0 || strings.Contains(got, word) != want {
+			t.Fatalf("%q finds %q: %v, want %v; degraded %v:\n%s", text, word, !want, want, degraded, got)
+		}
+	}
+	put("walrus.md", "# Walrus\n\nThe walrus eats clams.")
+	put("otter.md", "# Otter\n\nThe otter eats urchins.")
+	for _, user := range []string{"ada", "bob"} {
+		turn := ragctx.Turn{UserID: user, SessionID: user + "1", Prompt: "My walrus is called " + user + "walrus.", Response: "I see."}
+		if _, err := e.CompleteTurn(t.Context(), turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Sessions().SettleAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	finds("ada", "What does the walrus eat?", "clams", true)
+	finds("ada", "What is my walrus called?", "adawalrus", true)
+	finds("ada", "What is my walrus called?", "bobwalrus", false)
+
+	r.set(false)
+	put("narwhal.md", "# Narwhal\n\nThe narwhal eats halibut.")
+	if err := e.Documents().Delete(t.Context(), "", "otter.md"); err != nil {
+		t.Fatal(err)
+	}
+	if got, degraded := ask("ada", "What does the otter eat?"); strings.Contains(got, "urchins") || len(degraded) == 0 {
+		t.Errorf("with the cluster away: degraded %v\n%s", degraded, got)
+	}
+	r.set(true)
+	finds("ada", "What does the narwhal eat?", "halibut", true)
+	finds("ada", "What does the otter eat?", "urchins", false)
+
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e = open()
+	defer e.Close()
+	finds("bob", "What does the narwhal eat?", "halibut", true)
+	finds("bob", "What is my walrus called?", "adawalrus", false)
+	for _, i := range e.Metrics().Indexes(t.Context()) {
+		if i.Keyword.Kind != "weaviate" || !slices.Contains([]string{"documents", "memories"}, i.ID.Kind.String()) {
+			t.Errorf("index %+v", i)
+		}
+	}
+}
