@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// compareKeyword compares what an index finds for a text with the model.
+// compareKeyword compares the hits of an index for a text with the model's.
 type compareKeyword = func(m *keywordModel, l *keywordIndex, text string)
 
 // OpenKeyword opens a keyword index that keeps its files in dir. Opening the same dir again, after
@@ -24,11 +24,11 @@ type Feature string
 
 // The features.
 const (
-	// Scores are those of the model.
+	// Scores equal the model's.
 	Scores Feature = "exact scores"
 	// GroupScores are the scores of groups.
 	GroupScores Feature = "scores of groups"
-	// Vocabulary is what the words of a pattern and of a correction come from.
+	// Vocabulary lists the words that match a pattern or correct a word.
 	Vocabulary Feature = "list of words"
 	// TieOrder is the choice of the smallest ids among the last hits with equal scores.
 	TieOrder Feature = "order of ties"

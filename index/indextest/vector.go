@@ -29,7 +29,7 @@ type VectorOptions struct {
 	// Stored returns what the index keeps of a vector; nil keeps vectors as they are. Scores are
 	// compared with its cosines.
 	Stored func(v []float32) []float32
-	// Without lists what the index does not keep; cases of it are skipped.
+	// Without lists features that the index lacks. Cases of these are skipped.
 	Without []Feature
 }
 

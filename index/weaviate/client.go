@@ -123,7 +123,7 @@ func (c *client) attempt(ctx context.Context, limit time.Duration, method, to st
 	return nil
 }
 
-// problemOf returns the error of an answer that is none.
+// problemOf returns the error in an answer with an error status.
 func problemOf(resp *http.Response) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
 	var in struct {

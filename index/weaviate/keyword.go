@@ -26,13 +26,13 @@ const (
 	smoothing    = 20
 )
 
-// Parameters of the server's score. They are those of [index.KeywordParams], and fixed when the class is created.
+// Parameters of the server's score, fixed when a class is created. They equal the defaults of [index.KeywordParams].
 const (
 	k1 = 1.2
 	b  = 0.9
 )
 
-// The weight of a term is the number of times that a query has it. A word has copiesPerWord, so that lighter terms can have fewer.
+// A query repeats a term in proportion to its weight. It has a word copiesPerWord times, so that lighter terms can have fewer copies.
 const (
 	copiesPerWord = 20
 	maxCopies     = 5 * copiesPerWord

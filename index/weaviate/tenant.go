@@ -30,7 +30,7 @@ const (
 // saveAfter is the time after which the cursor is saved again.
 const saveAfter = time.Second
 
-// state says what a tenant contains. It is an object of the tenant, so that it is lost with it.
+// state describes the contents of a tenant. It is stored as an object of the tenant, and so is lost together with it.
 type state struct {
 	Seq    uint64 `json:"seq"`
 	Origin string `json:"origin"`

@@ -2,7 +2,7 @@
 // the catalog of each open collection, in memory; it is read from the store when the collection is opened.
 //
 // A kind of item has a class for its words, and one for the vectors of each embedding space. A namespace is a tenant of these
-// classes. The id of an object is that of its chunk. Reads and writes are at QUORUM.
+// classes. Objects have the ids of their chunks. Reads and writes are at QUORUM.
 package weaviate
 
 import (
@@ -40,7 +40,7 @@ type Options struct {
 	// URL is weaviate://host:port,host:port/name, or weaviates:// for TLS. The hosts are endpoints of one cluster; the port is
 	// 8080 by default. The name begins the names of the classes, "ragctx" by default: each database needs its own.
 	URL string
-	// Key is the API key; "" is none. It is sent without TLS to private hosts only.
+	// Key is the API key, or "". It is sent without TLS to private hosts only.
 	Key    string
 	Now    func() time.Time // nil is the system clock
 	Logger *slog.Logger     // nil is silent
@@ -118,7 +118,7 @@ func New(o Options) (*Opener, error) {
 	return p, nil
 }
 
-// wordClass and vectorClass are the names of classes. They end in a part that tells them apart.
+// wordClass returns the name of the class of a kind's words, and vectorClass of its vectors in an embedding space.
 func (p *Opener) wordClass(kind string) string { return p.prefix + "_" + kind + "_words" }
 
 func (p *Opener) vectorClass(kind, space string) string {
@@ -129,7 +129,7 @@ const vectorsOf = "_vectors_"
 
 func tenantName(c index.Collection) string { return "ns" + strconv.FormatInt(c.Namespace, 10) }
 
-// Open implements [index.Opener]. The engine is an [index.Hybrid] whose two indexes are in the cluster. It opens while the cluster is
+// Open implements [index.Opener]. The engine is an [index.Hybrid] with both indexes in the cluster. It opens while the cluster is
 // away: it is degraded then, and opens its indexes when the cluster answers.
 func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error) {
 	if err := checkSpace(o.Space); err != nil {
@@ -163,7 +163,7 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 	return hybrid{h}, nil
 }
 
-// hybrid is an [index.Hybrid] that accepts only spaces whose vectors a class can hold.
+// hybrid is an [index.Hybrid] that rejects embedding spaces with interim vectors.
 type hybrid struct{ *index.Hybrid }
 
 // Prepare implements [index.Spaces].
