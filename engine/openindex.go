@@ -22,7 +22,10 @@ func (e *core) openIndexes() (index.Opener, error) {
 	if e.opts.Index == "" {
 		return local.Opener{Dir: dir, Graph: e.opts.VectorGraph, Logger: e.opts.Logger}, nil
 	}
-	o, err := weaviate.New(weaviate.Options{URL: e.opts.Index, Key: e.opts.IndexKey, Now: e.opts.Now, Logger: e.opts.Logger})
+	o, err := weaviate.New(weaviate.Options{
+		URL: e.opts.Index, Key: e.opts.IndexKey, Now: e.opts.Now, Logger: e.opts.Logger,
+		Follows: func() bool { return e.node.shared != nil && !e.node.shared.Leads() },
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,14 @@ package weaviate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"os"
 	"testing"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/indextest"
 )
@@ -47,7 +49,7 @@ func namespaceOf(dir string) index.Collection {
 }
 
 func (p *Opener) test(dir, class string) tenant {
-	return tenant{client: p.client, class: class, name: tenantName(namespaceOf(dir)), origin: func() string { return "" }, now: p.now}
+	return tenant{client: p.client, class: class, name: tenantName(namespaceOf(dir)), origin: func() string { return "" }, follows: p.follows, now: p.now}
 }
 
 func known(string) bool { return true }
@@ -79,4 +81,58 @@ func TestEngine(t *testing.T) {
 		p := opener(t)
 		return func() index.Opener { return p }
 	})
+}
+
+// TestFollows has a process read the index of another one, and write when that is gone: it begins with the changes that were not saved.
+func TestFollows(t *testing.T) {
+	p := opener(t)
+	dir := t.TempDir()
+	follows := true
+	open := func(follows func() bool) (*vectorIndex, error) {
+		x := &vectorIndex{tenant: p.test(dir, p.vectorClass("documents", "2")), dim: 2}
+		x.follows = follows
+		return x, p.openTenant(&x.tenant, vectors(), known)
+	}
+	if _, err := open(func() bool { return true }); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Fatalf("an index that does not exist: %v", err)
+	}
+	writer, err := open(func() bool { return false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(x *vectorIndex, seq uint64) error {
+		return x.Apply(t.Context(), seq, []index.VectorChunk{{ID: seq, Vector: []float32{1, float32(seq)}}}, nil)
+	}
+	if err := errors.Join(put(writer, 1), writer.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := open(func() bool { return follows })
+	if err != nil || reader.Cursor() != 1 {
+		t.Fatalf("cursor %d, %v", reader.Cursor(), err)
+	}
+	if err := errors.Join(put(writer, 2), put(reader, 2), put(reader, 3), reader.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	near, err := reader.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2}, K: 5})
+	if err != nil || len(near) != 2 || near[0].ID != 2 {
+		t.Fatalf("the reader finds %v, %v", near, err)
+	}
+	follows = false
+	if err := put(reader, 4); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Fatalf("the first change that it writes itself: %v", err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if reader, err = open(func() bool { return false }); err != nil || reader.Cursor() > 2 {
+		t.Fatalf("cursor %d, %v", reader.Cursor(), err)
+	}
+	for seq := reader.Cursor() + 1; seq <= 4; seq++ {
+		if err := put(reader, seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := reader.Stats().Chunks; n != 4 {
+		t.Errorf("%d chunks", n)
+	}
 }

@@ -45,6 +45,7 @@ type tenant struct {
 	class, name, format string
 	replicas            int // of each object
 	origin              func() string
+	follows             func() bool
 	now                 func() time.Time
 
 	closed atomic.Bool
@@ -54,6 +55,7 @@ type tenant struct {
 	mu             sync.Mutex // guards the fields below
 	applied, saved uint64
 	savedAt        time.Time
+	followed       bool // applied has changes of another process, which saved does not have
 }
 
 // object is an object of a class.
@@ -83,6 +85,9 @@ func (t *tenant) open(ctx context.Context, knows func(origin string) bool) error
 		t.applied, t.saved = s.Seq, s.Seq
 		return nil
 	}
+	if t.follows() {
+		return fmt.Errorf("%w: weaviate: the process that writes has not filled %s yet", ragctx.ErrUnavailable, t.class)
+	}
 	tenants := "/schema/" + t.class + "/tenants"
 	if err := t.do(ctx, writeTime, http.MethodDelete, tenants, []string{t.name}, nil); err != nil {
 		return err
@@ -90,7 +95,7 @@ func (t *tenant) open(ctx context.Context, knows func(origin string) bool) error
 	return t.do(ctx, writeTime, http.MethodPost, tenants, []map[string]string{{"name": t.name}}, nil)
 }
 
-// apply writes and then deletes objects, by the id of their chunk.
+// apply writes and then deletes objects, by the id of their chunk. While another process does that, it only counts the change.
 func (t *tenant) apply(ctx context.Context, seq uint64, objects []object, deletes []uint64) error {
 	if t.closed.Load() {
 		return index.ErrClosed
@@ -101,6 +106,14 @@ func (t *tenant) apply(ctx context.Context, seq uint64, objects []object, delete
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.stale.Store(true)
+	switch {
+	case t.follows():
+		t.applied, t.followed = max(t.applied, seq), true
+		return nil
+	case t.followed:
+		return fmt.Errorf("%w: weaviate: this process writes from now on, beginning with the changes that the other one may not have saved",
+			ragctx.ErrUnavailable)
+	}
 	for some := range slices.Chunk(objects, writeBatch) {
 		if err := t.write(ctx, some); err != nil {
 			return err
@@ -169,7 +182,7 @@ func (t *tenant) remove(ctx context.Context, chunks []uint64) error {
 
 // save writes the state. The caller holds mu.
 func (t *tenant) save(ctx context.Context) error {
-	if t.saved == t.applied {
+	if t.saved == t.applied || t.followed {
 		return nil
 	}
 	text, err := json.Marshal(state{t.applied, t.origin(), t.format})

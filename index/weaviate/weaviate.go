@@ -41,9 +41,11 @@ type Options struct {
 	// 8080 by default. The name begins the names of the classes, "ragctx" by default: each database needs its own.
 	URL string
 	// Key is the API key, or "". It is sent without TLS to private hosts only.
-	Key    string
-	Now    func() time.Time // nil is the system clock
-	Logger *slog.Logger     // nil is silent
+	Key string
+	// Follows reports whether another process writes to the indexes, from the same changes. This one then only reads. nil is never.
+	Follows func() bool
+	Now     func() time.Time // nil is the system clock
+	Logger  *slog.Logger     // nil is silent
 }
 
 // parse returns the endpoints and the name in a URL.
@@ -89,9 +91,10 @@ func Check(raw string) error {
 type Opener struct {
 	*client
 
-	prefix string
-	now    func() time.Time
-	log    *slog.Logger
+	prefix  string
+	follows func() bool
+	now     func() time.Time
+	log     *slog.Logger
 
 	mu    sync.Mutex
 	known map[string]int // replicas of each object, by the classes that exist
@@ -106,8 +109,11 @@ func New(o Options) (*Opener, error) {
 		return nil, err
 	}
 	p := &Opener{
-		client: newClient(hosts, o.Key), prefix: strings.ToUpper(name[:1]) + name[1:], now: o.Now, log: o.Logger,
+		client: newClient(hosts, o.Key), prefix: strings.ToUpper(name[:1]) + name[1:], follows: o.Follows, now: o.Now, log: o.Logger,
 		known: make(map[string]int),
+	}
+	if p.follows == nil {
+		p.follows = func() bool { return false }
 	}
 	if p.now == nil {
 		p.now = time.Now
@@ -143,7 +149,9 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 		origin = func() string { return "" }
 	}
 	tenantOf := func(class, format string) tenant {
-		return tenant{client: p.client, class: class, name: tenantName(o.Collection), format: format, origin: origin, now: p.now}
+		return tenant{
+			client: p.client, class: class, name: tenantName(o.Collection), format: format, origin: origin, follows: p.follows, now: p.now,
+		}
 	}
 	h, err := index.Open(ctx, index.Options{
 		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor,
