@@ -213,6 +213,53 @@ func (e *extractor) manner(b *bag, u *unit) {
 	b.when(e.people && u.asked, "people asked")
 	b.when(e.people && !e.ofSelf(u), "people, not of self")
 	e.cueWords(b, u)
+	e.order(b, u)
+}
+
+// order adds whether a unit begins with an order, and what it is about, alike in all languages.
+func (e *extractor) order(b *bag, u *unit) {
+	t := e.t
+	ws := t.words(u.from, min(u.to, u.from+maxUnit))
+	begins, listed, topic, cues := false, 0, "", map[string]bool{}
+	before := ""
+	for i, w := range ws {
+		f := t.folded(w)
+		begins = begins || i < 3 && imperatives[f] && (i == 0 || polite[before] || adverbs[before] || joiners[before])
+		if x := topicOf(before, f); x != "" {
+			topic = x
+		}
+		for _, names := range [...][]string{cuesOf[f], cuesOf[before+" "+f]} {
+			for _, name := range names {
+				cues[name] = true
+			}
+		}
+		if w.to < len(t.fold) && t.fold[w.to] == ',' {
+			listed++
+		}
+		before = f
+	}
+	r := pieceReader{t: t, ws: ws}
+	for _, w := range ws {
+		r.f = append(r.f, t.folded(w))
+	}
+	name := "order"
+	switch {
+	case begins:
+	case r.hasVerb(0, len(ws)):
+		name = "sentence"
+	default:
+		name = "phrase"
+		b.when(listed > 1 && bytes.IndexByte(t.fold[u.from:u.to], ':') >= 0, "list of things")
+	}
+	b.add("form=", name)
+	b.when(topic != "", "wish topic")
+	b.add("form=", name, ", topic=", topic)
+	for _, cue := range [...]string{"standing", "generic", "of the answer", "moment", "own", "you", "they"} {
+		if cues[cue] {
+			b.add("form=", name, ", ", cue)
+			b.when(topic != "", "topic, "+cue)
+		}
+	}
 }
 
 // cueWords adds the cues that single words and signs give.
@@ -352,7 +399,12 @@ var cuesOf = func() map[string][]string {
 		"modal": "would could should might may maybe perhaps probably wish hope wondering thinking",
 		"future": "will i'll we'll going_to gonna about_to plan planning planned booked due deadline " +
 			"scheduled start starts starting leaving moving arrive arrives",
-		"of the answer": "this that it these those here above below following attached",
+		"of the answer": "this that it these those here above below following attached " +
+			"dies diese diesen diesem dieser dieses hier ce cet cette ces ici ca celui-la este esta esto estos estas ese eso aqui",
+		"moment": "now today tonight this_time for_now just_this once until while heute diesmal gerade bis aujourd'hui cette_fois " +
+			"jusqu'a pendant hoy esta_vez hasta",
+		"generic": "every each all any everything anything alle allen jeder jedes jedem grundsatzlich chaque tous toutes tout " +
+			"partout todo todos todas cualquier en_general in_general",
 	} {
 		for w := range strings.FieldsSeq(words) {
 			w = strings.ReplaceAll(w, "_", " ")

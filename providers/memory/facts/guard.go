@@ -76,8 +76,8 @@ var (
 		`diesmal|dieses mal|nur heute|im moment|gerade|fur diese|in dieser|esta vez|por ahora|solo hoy|cette fois|` +
 		`pour l'instant|juste aujourd'hui|pour cette|pour ce)\b`)
 	secret = regexp.MustCompile(`\b(?:password|passwort|passwd|passphrase|passcode|contrasena|mot de passe|api[ ` +
-		`-]?key|apikey|access[ -]?key|secret|token|private key|credit card|card number|cvv|cvc|iban|ssn|social security|` +
-		`pin(?: code| is| number)?|kreditkarte|tarjeta de credito|carte (?:de credit|bancaire)|otp|recovery ` +
+		`-]?key|apikey|access[ -]?key|secret(?:s|o|os|a|as|e)?\b|token|private key|credit card|card number|` +
+		`cvv|cvc|iban|ssn|social security|pins?\b|pincode|kreditkarte|tarjeta de credito|carte (?:de credit|bancaire)|otp|recovery ` +
 		`(?:code|phrase)|seed phrase|sk-[a-z0-9]|ghp_|akia[a-z0-9])`)
 	reported = regexp.MustCompile(`^(?:people|they|some|everyone|everybody|most people|studies|experts|scientists|` +
 		`man|la gente|les gens|on) (?:say|says|think|believe|claim|sagt|dice|dicen|disent|dit)\b`)

@@ -49,6 +49,12 @@ func (e *extractor) weigh() []Fact {
 	return out
 }
 
+// Objections that the form of an order may have.
+const (
+	asRequest   = "a question or request"
+	asCondition = "a condition"
+)
+
 // confidence returns the probability that one of n units is worth remembering, and the objections.
 func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	p := loadWeights().weigh(b.hashes, n)
@@ -63,8 +69,8 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 		{s.joke, "a joke", true},
 		{s.story, "told in a story", true},
 		{u.to-u.from > maxUnit, "too long for one fact", true},
-		{u.asked, "a question or request", false},
-		{u.supposed, "a condition", false},
+		{u.asked, asRequest, false},
+		{u.supposed, asCondition, false},
 		{s.task, "for one task", false},
 		{e.several && len(u.facts) == 0 && b.reads() == ragctx.FactInstruction, "said to another person", true},
 	} {
@@ -94,7 +100,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 	ruled := e.credible(u)
 	plain := 0.0 // the confidence of a unit below the gate
 	if below := (len(why) > 0 || len(sc.units) > maxShort) && p < sure || p < Gate; below {
-		if slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) || len(why) == 0 && p >= wishGate && sc.isWish(b) {
+		if slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) || sc.isWish(b, p, why) {
 			p = max(p, Gate)
 		} else {
 			plain, p = p, min(p, Gate-.01)
@@ -164,9 +170,17 @@ func (e *extractor) plainFacts(u *unit, ruled []Fact, b *bag, sc *scene, p float
 // was missed, and has to repeat it.
 const wishGate = .6
 
-// isWish reports whether the unit of a short message is most likely an instruction.
-func (sc *scene) isWish(b *bag) bool {
-	return len(sc.units) <= maxShort && b.reads() == ragctx.FactInstruction
+// isWish reports whether the unit of a short message is most likely an instruction, with a confidence p. One in the form of
+// a request or a condition needs more of it, but not as much as another statement in that form.
+func (sc *scene) isWish(b *bag, p float64, why []string) bool {
+	gate := wishGate
+	for _, x := range why {
+		if x != asRequest && x != asCondition {
+			return false
+		}
+		gate = Gate
+	}
+	return len(sc.units) <= maxShort && p >= gate && b.reads() == ragctx.FactInstruction
 }
 
 // partsOf returns the pieces of a unit.
@@ -330,6 +344,9 @@ var importances = map[ragctx.FactKind]float64{
 // wholeFact returns a fact for a whole piece of a unit.
 func (e *extractor) wholeFact(u *unit, x piece, b *bag, language string, p float64, why []string) Fact {
 	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool { return k == ragctx.FactInstruction && e.several })
+	if kind == ragctx.FactIdentity && e.ofAnswers(u) && !e.several {
+		kind = ragctx.FactInstruction // "longer answers are welcome again"
+	}
 	from := e.open(u.from, u.to, &setting{})
 	if from >= u.to || e.timeLead(u.from, u.to) != nil {
 		from = u.from

@@ -76,7 +76,7 @@ var languagesOf = func() map[string][]string {
 		"de": "ich mir mich mein meine wir und der die das ist nicht ein eine mit fur auf bitte kannst wie auch habe bin den dem im zu",
 		"es": "el la los las que en mi mis es un una con por para no se me y yo soy tengo puedes como del al",
 		"fr": "je j'ai le la les des est un une mon ma mes et nous pas pour dans sur que tu c'est avec du au suis",
-		"en": "the i my is and to a of in for it we you on with that was are this have be not at can",
+		"en": "the i me my is and to a of in for it we you on with that was are this have be not at can",
 	} {
 		for w := range strings.FieldsSeq(words) {
 			out[w] = append(out[w], code)

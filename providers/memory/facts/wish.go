@@ -48,6 +48,19 @@ func (s *Statement) wishes() bool {
 	return s.order || s.owner != aPerson && (ofAnswers.Match(s.source.fold[s.from:s.to]) || s.owner == theTeam && s.asWish().ofTeam())
 }
 
+// ofAnswers reports whether a unit says how the assistant's answers are to be.
+func (e *extractor) ofAnswers(u *unit) bool {
+	return ofAnswers.Match(e.t.fold[u.from:u.to]) && len(readWish(e.t, e.t.clauseOfAnswers(u.from, u.to), u.to).values) > 0
+}
+
+// clauseOfAnswers returns the start of the clause that says something of the assistant's answers, or from.
+func (t *text) clauseOfAnswers(from, to int) int {
+	if m := ofAnswers.FindIndex(t.fold[from:to]); m != nil {
+		from += bytes.LastIndexByte(t.fold[from:from+m[0]], ',') + 1
+	}
+	return from
+}
+
 // ofTeam reports whether a wish is about the tools or the style of a team.
 func (n *wish) ofTeam() bool {
 	for topic := range n.values {
@@ -142,8 +155,8 @@ func inAny(a, b []string) bool {
 func (s *Statement) asWish() *wish {
 	s.wishOnce.Do(func() {
 		from := s.from
-		if m := ofAnswers.FindIndex(s.source.fold[s.from:s.to]); m != nil && !s.order {
-			from += bytes.LastIndexByte(s.source.fold[s.from:s.from+m[0]], ',') + 1
+		if !s.order {
+			from = s.source.clauseOfAnswers(s.from, s.to)
 		}
 		s.wish = readWish(s.source, from, s.to)
 	})

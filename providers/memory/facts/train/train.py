@@ -21,6 +21,8 @@ KINDS = ["preference", "decision", "instruction", "identity", "relation", "plan"
 # their turns, since there is next to nothing else in that language.
 BY_LANGUAGE = "gsfjklm"
 EXAMPLES = "examples"
+# What a unit weighs: less if it is hard on purpose, more if it is chatter, which talk has most of.
+WEIGHT = {"u": 0.5, "t": 1.5}
 
 
 def read(path):
@@ -75,7 +77,7 @@ def fit(units, c, examples):
     vocab = vocabulary(units)
     x = matrix(units, vocab)
     y = np.array([u["y"] for u in units])
-    weight = np.array([examples if u["corpus"] == EXAMPLES else 1.0 for u in units])
+    weight = np.array([examples if u["corpus"] == EXAMPLES else WEIGHT.get(u["corpus"], 1.0) for u in units])
     keep = LogisticRegression(C=c, max_iter=500, solver="liblinear", random_state=1).fit(x, y, sample_weight=weight)
     rows, kinds, weight = [], [], []
     for i, u in enumerate(units):
@@ -199,7 +201,7 @@ def main():
     args.add_argument("--cv", action="store_true")
     args.add_argument("--without", default="", help="corpora to leave out of the training, as letters")
     args.add_argument("--c", type=float, default=0.3, help="inverse of the strength of regularisation")
-    args.add_argument("--examples", type=float, default=1, help="how much an example of a rule weighs")
+    args.add_argument("--examples", type=float, default=1.5, help="how much an example of a rule weighs")
     args.add_argument("--scale", default="", help="slope, offset and crowd of an earlier measurement, to train without measuring")
     args.add_argument("--gates", default="0.6,0.7,0.75,0.8")
     a = args.parse_args()
