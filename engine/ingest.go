@@ -95,7 +95,8 @@ func (r IngestReport) Changed() bool { return r.Created+r.Replaced+r.Deleted > 0
 
 // Ingest stores files and folders in sink. A file that cannot be ingested is skipped with a reason.
 // Documents of a folder are deleted if their file is gone or now ignored by git, and documents of
-// an archive if the archive was read and no longer has them. Files excluded only by changed options
+// an archive if the archive was read and no longer has them. The first ingest of a folder deletes the
+// documents that folders inside it have of the same files. Files excluded only by changed options
 // keep their documents. A document of one existing source is not replaced by another source's. A
 // file in the state of the last ingest is not read and counts as unchanged.
 //
@@ -107,7 +108,7 @@ func Ingest(ctx context.Context, sink Sink, o IngestOptions) (IngestReport, erro
 	for _, path := range o.Paths {
 		root, err := opener.open(ctx, path)
 		if err == nil {
-			err = in.ingestSource(ctx, root)
+			err = in.ingestSource(ctx, opener, root)
 		}
 		if err != nil {
 			return in.report, fmt.Errorf("ingest %s: %w", path, err)

@@ -43,7 +43,7 @@ func Collect(ctx context.Context, list ListDocuments, o IngestOptions) iter.Seq2
 		for _, path := range o.Paths {
 			root, err := opener.open(ctx, path)
 			if err == nil {
-				err = c.collectSource(ctx, root)
+				err = c.collectSource(ctx, opener, root)
 			}
 			if errors.Is(err, errStopped) {
 				return
@@ -75,7 +75,7 @@ func (c *collector) send(ch Change) error {
 }
 
 // collectSource collects the changes of one source.
-func (c *collector) collectSource(ctx context.Context, source Source) error {
+func (c *collector) collectSource(ctx context.Context, opener sourceOpener, source Source) error {
 	existing, err := listExisting(ctx, c.list, c.opts.Namespace, source.Prefix(), "")
 	if err != nil {
 		return err
@@ -106,8 +106,8 @@ func (c *collector) collectSource(ctx context.Context, source Source) error {
 	if skipped && len(seen) == 0 {
 		return nil
 	}
-	if c.opts.KeepEmpty && len(seen) == 0 &&
-		slices.ContainsFunc(existing, func(d existingDocument) bool { return d.root == source.Name() }) {
+	known := slices.ContainsFunc(existing, func(d existingDocument) bool { return d.root == source.Name() })
+	if c.opts.KeepEmpty && len(seen) == 0 && known {
 		return c.send(Change{Path: source.Name(), Skip: skipEmpty})
 	}
 	for _, d := range existing {
@@ -118,7 +118,27 @@ func (c *collector) collectSource(ctx context.Context, source Source) error {
 			return err
 		}
 	}
-	return nil
+	if known {
+		return nil
+	}
+	return c.takeOver(ctx, opener, source)
+}
+
+// takeOver collects the deletions of the documents that the new documents of a source replace.
+func (c *collector) takeOver(ctx context.Context, opener sourceOpener, source Source) error {
+	var ids []string
+	for id, root := range c.claimed {
+		if root == source.Name() {
+			ids = append(ids, id)
+		}
+	}
+	replaced, err := opener.inner(ctx, source, ids)
+	for _, d := range replaced {
+		if err := c.send(d.deletion()); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // entry collects the changes of one entry.

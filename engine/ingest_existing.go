@@ -43,6 +43,14 @@ func listExisting(ctx context.Context, list ListDocuments, namespace, prefix, ro
 	}
 }
 
+// ids returns the ids of the documents.
+func (k existingDocuments) ids() (out []string) {
+	for _, d := range k {
+		out = append(out, d.id)
+	}
+	return out
+}
+
 // sourceOf returns a document's source; "" if it has none or does not exist.
 func (k existingDocuments) sourceOf(id string) string {
 	if i, ok := k.find(id); ok {

@@ -3,7 +3,10 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx/internal/store"
@@ -15,7 +18,8 @@ const prefixField = "prefix"
 // sourceOpener opens the sources of one ingest. Unless the options set a prefix, the ids of a path
 // begin with its folder's name, preceded by as many names of parent folders as tell it from other
 // paths of the namespace: "docs/", or "app/docs/" if another folder named docs was ingested before.
-// A path inside a folder that has its documents already is opened as a part of that folder.
+// A path inside a folder that has its documents already is opened as a part of that folder, and the
+// first ingest of a folder takes over the documents of folders inside it.
 type sourceOpener struct {
 	list ListDocuments
 	opts IngestOptions
@@ -79,7 +83,7 @@ func (o sourceOpener) enclosing(ctx context.Context, s *localSource) (root, pref
 			if err != nil {
 				return "", "", err
 			}
-			if len(found) > 0 && part.has(found[0].ID) && s.readsLike(found[0]) {
+			if len(found) > 0 && found[0].Root == parent && part.has(found[0].ID) && s.readsLike(found[0].Stat) {
 				return parent, part.prefix, nil
 			}
 		}
@@ -104,13 +108,48 @@ func (r *localSource) has(id string) bool {
 	return r.folder || id == r.Prefix() || strings.HasPrefix(id, r.Prefix()+"/")
 }
 
-// readsLike reports whether a document was read with the options of the source. Without a recorded
-// state, this is assumed of options that add nothing to documents.
-func (r *localSource) readsLike(d store.Document) bool {
-	if d.Stat == "" {
+// readsLike reports whether a document with a file state was read with the options of the source. Without
+// a state, this is assumed of options that add nothing to documents.
+func (r *localSource) readsLike(stat string) bool {
+	if stat == "" {
 		return len(r.opts.Tags)+len(r.opts.Metadata) == 0
 	}
-	return strings.HasPrefix(d.Stat, r.readingHash+" ")
+	return strings.HasPrefix(stat, r.readingHash+" ")
+}
+
+// inner returns the documents of folders inside a source that the documents with the given ids of the
+// source replace: those of the same files, in a recorded state that was read with the same options. Folders
+// with a prefix of the caller keep their documents.
+func (o sourceOpener) inner(ctx context.Context, source Source, ids []string) (existingDocuments, error) {
+	s, ok := source.(*localSource)
+	if !ok || !s.folder || o.opts.Prefix != "" {
+		return nil, nil
+	}
+	stored, folders := make(map[string]bool), make(map[string]bool)
+	for _, id := range ids {
+		stored[id] = true
+		for at := path.Dir(strings.TrimPrefix(id, s.prefix)); at != "."; at = path.Dir(at) {
+			folders[at] = true
+		}
+	}
+	var out existingDocuments
+	for _, at := range slices.Sorted(maps.Keys(folders)) {
+		part := localSource{path: filepath.Join(s.path, filepath.FromSlash(at)), folder: true, prefix: path.Base(at) + "/"}
+		found, err := listExisting(ctx, o.list, o.opts.Namespace, "", part.path)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range found {
+			same := func(p string) bool {
+				rel, ok := strings.CutPrefix(d.id, p)
+				return ok && stored[s.prefix+at+"/"+rel]
+			}
+			if d.root == part.path && d.stat != "" && s.readsLike(d.stat) && slices.ContainsFunc(part.prefixes(), same) {
+				out = append(out, d)
+			}
+		}
+	}
+	return out, nil
 }
 
 // taken reports whether another source uses the prefix of a source.

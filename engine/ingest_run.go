@@ -37,7 +37,7 @@ type ingester struct {
 }
 
 // ingestSource ingests one source.
-func (in *ingester) ingestSource(ctx context.Context, source Source) error {
+func (in *ingester) ingestSource(ctx context.Context, opener sourceOpener, source Source) error {
 	existing, err := listExisting(ctx, in.sink.List, in.opts.Namespace, source.Prefix(), source.Name())
 	if err != nil {
 		return err
@@ -64,7 +64,25 @@ func (in *ingester) ingestSource(ctx context.Context, source Source) error {
 			return err
 		}
 	}
-	return nil
+	if len(existing) > 0 {
+		return nil
+	}
+	return in.takeOver(ctx, opener, source)
+}
+
+// takeOver deletes the documents that the new documents of a source replace.
+func (in *ingester) takeOver(ctx context.Context, opener sourceOpener, source Source) error {
+	stored, err := listExisting(ctx, in.sink.List, in.opts.Namespace, source.Prefix(), source.Name())
+	if err != nil {
+		return err
+	}
+	replaced, err := opener.inner(ctx, source, stored.ids())
+	for _, d := range replaced {
+		if err := in.remove(ctx, d); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // entries reads and stores the entries of a source, several at a time. It returns their ids, and

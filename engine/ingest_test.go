@@ -209,6 +209,44 @@ func TestIngestOfAPart(t *testing.T) {
 	}
 }
 
+// TestIngestOfTheWhole ingests a folder after folders in it, by both ways of ingesting.
+func TestIngestOfTheWhole(t *testing.T) {
+	f := open(t)
+	app := filepath.Join(t.TempDir(), "app")
+	write(t, app, map[string]string{
+		"README.md": "alpha", "docs/a.md": "beta", "docs/sub/b.md": "gamma", "notes/n.md": "delta", "spec/s.md": "epsilon",
+	})
+	in := func(name string) []string { return []string{filepath.Join(app, name)} }
+	f.ingest(engine.IngestOptions{Paths: in("docs"), Now: later})
+	f.ingest(engine.IngestOptions{Paths: in("notes"), Now: later, Tags: []string{"internal"}})
+	f.ingest(engine.IngestOptions{Paths: in("spec"), Now: later, Prefix: "own"})
+	if err := os.Remove(filepath.Join(app, "docs", "sub", "b.md")); err != nil { // nothing replaces its document
+		t.Fatal(err)
+	}
+	whole := engine.IngestOptions{Paths: []string{app}, Now: later}
+	var deleted []string
+	for ch, err := range engine.Collect(t.Context(), f.Documents().List, whole) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ch.Delete != "" {
+			deleted = append(deleted, ch.Delete+" of "+ch.Root)
+		}
+	}
+	if want := []string{"docs/a.md of " + in("docs")[0]}; !slices.Equal(deleted, want) {
+		t.Errorf("collected deletions %q, want %q", deleted, want)
+	}
+	r := f.ingest(whole)
+	want := []string{"app/README.md", "app/docs/a.md", "app/notes/n.md", "app/spec/s.md", "docs/sub/b.md", "notes/n.md", "own/s.md"}
+	if r.Created != 4 || r.Deleted != 1 || !slices.Equal(f.ids(), want) {
+		t.Errorf("%+v, %v", r, f.ids())
+	}
+	write(t, app, map[string]string{"docs/a.md": "beta two"})
+	if r := f.ingest(whole); r.Replaced != 1 || r.Created+r.Deleted != 0 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
 func TestIngestOfFilesOfOneName(t *testing.T) {
 	f := open(t)
 	dir := t.TempDir()
