@@ -20,7 +20,7 @@ type Problem struct {
 	Type   string `json:"type" doc:"urn:ragctx:error: and the code" example:"urn:ragctx:error:invalid"`
 	Title  string `json:"title" doc:"meaning of the status" example:"Unprocessable Entity"`
 	Status int    `json:"status" doc:"HTTP status" example:"422"`
-	Detail string `json:"detail" doc:"description of the error for people" example:"the request has an invalid value: body.limit is 0; use 1 to 1000"`
+	Detail string `json:"detail" doc:"description for people" example:"the request has an invalid value: body.limit is 0; use 1 to 1000"`
 	// Code is the stable kind of error for programs.
 	Code      string  `json:"code" example:"invalid"`
 	RequestID string  `json:"request_id" doc:"id of the request in the server's log"`

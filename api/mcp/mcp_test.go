@@ -265,7 +265,7 @@ func testTools(t *testing.T, s *mcp.ClientSession) {
 		t.Errorf("without citations: %s", a.Context)
 	}
 
-	if got := failure(t, s, "memory_history", map[string]any{"id": m.ID, "user_id": "bob"}); !strings.HasPrefix(got, "not_found") {
+	if got := failure(t, s, "memory_history", map[string]any{"id": m.ID, "user_id": "bob"}); got != `not_found: memory "`+m.ID+`": not found` {
 		t.Errorf("bob reads the history: %s", got)
 	}
 	if f := call[struct{ Status string }](t, s, "memory_forget", map[string]any{"id": m.ID, "user_id": "bob"}); f.Status != "not_found" {

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -238,7 +237,7 @@ func (s *Server) memoryHistory(ctx context.Context, at Scope, in memoryHistoryAr
 	}
 	changes, err := s.engine.MemoryHistory(ctx, at.Namespace, in.ID, at.viewer())
 	if err != nil {
-		return out, fmt.Errorf("memory %q: %w", ragctx.Clip(in.ID), err)
+		return out, err
 	}
 	changes = changes[min(c.After, len(changes)):]
 	more := len(changes) > in.Limit

@@ -34,5 +34,6 @@ func withRemedy(err error) error {
 
 // idLists are the commands that list the ids of what an error says is not found.
 var idLists = map[string]string{
-	"document": "ragctx docs list", "memory": "ragctx memory list --all-users", "job": "ragctx jobs list", "session": "ragctx sessions list",
+	"document": "ragctx docs list", "memory": "ragctx memory list --all-users",
+	"job": "ragctx jobs list", "session": "ragctx sessions list",
 }

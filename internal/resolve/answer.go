@@ -244,7 +244,8 @@ func (a *Answer) noteMinRelevance(q ragctx.ContextQuery) {
 	if n == 1 {
 		items, were, them = "item", "was", "it"
 	}
-	a.Note += fmt.Sprintf("%d %s with a relevance below %v %s left out (min_relevance 0 shows %s)", n, items, q.LeastRelevance(), were, them)
+	a.Note += fmt.Sprintf("%d %s with a relevance below %v %s left out (min_relevance 0 shows %s)",
+		n, items, q.LeastRelevance(), were, them)
 }
 
 func (a *Answer) reportProvider(i int, name string, o reply) {

@@ -3973,7 +3973,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description description of the error for people
+             * @description description for people
              * @example the request has an invalid value: body.limit is 0; use 1 to 1000
              */
             detail: string;

@@ -3575,7 +3575,7 @@ class Problem(TypedDict):
 
     detail: str
     """
-    description of the error for people
+    description for people
     """
 
     errors: list[Fault]
