@@ -203,8 +203,8 @@ func dsnPlain(path string, params ...string) string {
 	return u.String()
 }
 
-// migrate applies the missing schema files, each in its own transaction. It rejects a database from
-// a newer version.
+// migrate applies the missing schema files in one transaction, so a crash leaves the old schema whole. It
+// rejects a database from a newer version.
 func migrate(ctx context.Context, db *sql.DB) error {
 	files, err := fs.Glob(schema, "schema/*.sql")
 	if err != nil {
@@ -222,26 +222,24 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if have == len(files) {
 		return nil
 	}
-	for i := have; i < len(files); i++ {
-		text, err := schema.ReadFile(files[i])
-		if err != nil {
-			return fmt.Errorf("migrate: %w", err)
-		}
-		err = inTx(ctx, db, func(tx *sql.Tx) error {
-			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+	err = inTx(ctx, db, func(tx *sql.Tx) error {
+		for _, file := range files[have:] {
+			text, err := schema.ReadFile(file)
+			if err != nil {
 				return err
 			}
-			if i+1 == len(files) {
-				if err := recomputeSums(ctx, tx); err != nil {
-					return err
-				}
+			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
 			}
-			_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", i+1))
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("migrate %s: %w", files[i], wrap(err))
 		}
+		if err := recomputeSums(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(files)))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("migrate: %w", wrap(err))
 	}
 	// The migration of a large database may leave a large log.
 	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
