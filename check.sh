@@ -57,8 +57,10 @@ if [ "${1:-}" = quick ]; then
 fi
 
 step lint
+# "go tool" would compile the tools with other flags, and the standard library again for them.
+go build -modfile=tools/go.mod -o "$scratch/" github.com/golangci/golangci-lint/v2/cmd/golangci-lint golang.org/x/tools/cmd/deadcode
 # Vet's analyzers are among the linters.
-go tool -modfile=tools/go.mod golangci-lint run ./...
+"$scratch/golangci-lint" run ./...
 
 # Tests of one thing after the other, for each byte of a file, each operation that may fail,
 # thousands of random rows, or each labelled question: the race detector sees a part of them, and without it, in a
@@ -75,13 +77,18 @@ fi
 step 'test, race detector on'
 # -count=1: tests that run programs must not be answered from the cache. Each program
 # with the race detector waits a second at its end by default, and there are hundreds.
-# SQLite is C in the form of Go, a connection's own: without the detector inside it tests
-# take a tenth of the time, and all that uses it is watched as before. More packages at a
+# SQLite is C in the form of Go, a connection's own: without the detector inside it and its allocator
+# tests take a tenth of the time, and all that uses it is watched as before. Nobody debugs these programs, and
+# without debug information compiling takes a seventh less. More packages at a
 # time than there are processors, as many tests wait for a disk or a clock.
+unwatched=()
+for package in modernc.org/sqlite/lib modernc.org/libc modernc.org/memory; do
+  unwatched+=("-gcflags=$package=-race=false -dwarf=false")
+done
 race() {
   GORACE=atexit_sleep_ms=50 CGO_ENABLED=1 RAGCTX_PLAIN=$scratch/ragctx \
     go test -race -vet=off -shuffle=on -count=1 -timeout 30m -p $((processors + 1)) \
-    -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false "$@"
+    -gcflags=all=-dwarf=false "${unwatched[@]}" "$@"
 }
 race -short "${long[@]}"
 race $(comm -23 <(go list ./... | sort) <(go list "${long[@]}" | sort))
@@ -110,13 +117,16 @@ step "the vendors' own types"
 # once; without them the step says why it is skipped.
 tools/vendors/run.sh
 
-step 'the console in a browser'
-# Chromium uses each page; without Chromium or Node the step says why it is skipped.
-tools/console/run.sh
-
-step 'the clients in Python and TypeScript'
-# The packages of clients/ against the program, with libraries that pip and npm install once.
-RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh
+step 'the console in a browser, and beside it the clients in Python and TypeScript'
+# Chromium uses each page, and the packages of clients/ use the program, with libraries that pip and npm install once.
+# Both wait much. Without Chromium, Node or Python they say why they are skipped.
+RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh >"$scratch/clients.log" 2>&1 &
+clients=$!
+console=0
+tools/console/run.sh || console=$?
+wait "$clients" || { cat "$scratch/clients.log"; exit 1; }
+cat "$scratch/clients.log"
+[ "$console" = 0 ]
 
 step "the clients of other APIs"
 # mem0ai, openai and cohere from PyPI and npm against the program; skipped with a reason where they cannot be installed.
@@ -162,7 +172,7 @@ instrumented /dev/null ./api # what most packages have in common is compiled onc
 go list -f '{{.Dir}} {{.ImportPath}}' ./... | xargs -P "$processors" -L 1 bash -euo pipefail -c 'fuzz_package "$@"' fuzz
 
 step 'dead code'
-dead=$(go tool -modfile=tools/go.mod deadcode -test ./...)
+dead=$("$scratch/deadcode" -test ./...)
 if [ -n "$dead" ]; then
   printf '%s\n' "$dead"
   exit 1
