@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -148,10 +149,10 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 	if len(terms) == 0 {
 		return res, nil
 	}
-	if res.Max, err = x.bound(ctx, terms); err != nil {
-		return res, err
-	}
-	res.Max *= unit
+	var bound float64
+	var boundErr error
+	var both sync.WaitGroup
+	both.Go(func() { bound, boundErr = x.bound(ctx, terms) })
 	var text strings.Builder
 	for _, t := range terms {
 		for range t.n {
@@ -163,10 +164,15 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 			s, err := strconv.ParseFloat(h.Score, 64)
 			return unit * s, err
 		})
+	both.Wait()
+	res.Max = unit * bound
+	if err = errors.Join(err, boundErr); err != nil {
+		return index.KeywordResult{}, err
+	}
 	if len(res.Hits) > 0 { // the server's count of chunks is approximate
 		res.Max = max(res.Max, res.Hits[0].Score)
 	}
-	return res, err
+	return res, nil
 }
 
 // bound returns the score that no chunk exceeds, in copies.
