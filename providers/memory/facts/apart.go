@@ -21,10 +21,14 @@ func shared(n, o *Statement) []term {
 	return slices.DeleteFunc(slices.Clone(o.words), func(x term) bool { return !n.has(x) })
 }
 
-// otherWish reports whether two instructions have no topic in common, and the newer one does not name what the older one wants.
+// otherWish reports whether two instructions have no topic in common, and the newer one does not name what the older one wants,
+// or whether they are about other things and nothing changed.
 func otherWish(n, o *Statement) bool {
 	if !n.order || !o.order {
 		return false
+	}
+	if !n.changes().says(changeCues[:]...) && !comparable(n.asWish().objects, o.asWish().objects) {
+		return true // each has things of its own: reports to the board, to the office
 	}
 	for topic := range n.topics {
 		if o.topics[topic] && !personal[topic] {
