@@ -268,7 +268,7 @@ func property(name, kind string, filter bool) map[string]any {
 func words() map[string]any {
 	return map[string]any{
 		"properties": []any{property("chunk", "boolean", true), property("state", "text", false), map[string]any{
-			"name": "terms", "dataType": []string{"text"}, "tokenization": "whitespace", "indexFilterable": false, "indexSearchable": true,
+			"name": "terms", "dataType": []string{"text"}, "tokenization": "whitespace", "indexFilterable": true, "indexSearchable": true,
 		}},
 		"vectorIndexConfig": map[string]any{"skip": true},
 		"invertedIndexConfig": map[string]any{
