@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
@@ -63,10 +64,13 @@ func NewClientWith(baseURL string, o ClientOptions) *Client {
 	return newClient(strings.TrimRight(baseURL, "/"), keyed{transport, o.Key})
 }
 
+// dialTimeout is how long a server may take to accept a connection.
+const dialTimeout = 5 * time.Second
+
 // transportTo returns a transport to a server with a certificate; "" is any that the system trusts.
 func transportTo(certificate string) *http.Transport {
 	transport := &http.Transport{
-		DialContext: httpclient.Dial(net.Dialer{}), MaxIdleConnsPerHost: 16,
+		DialContext: httpclient.Dial(net.Dialer{Timeout: dialTimeout}), MaxIdleConnsPerHost: 16,
 		DisableCompression: true, // on one machine compressing takes longer than sending
 	}
 	if certificate != "" {

@@ -76,7 +76,7 @@ func (s *Server) forward(next echo.HandlerFunc) echo.HandlerFunc {
 		if r.Header.Get(forwardedHeader) != "" {
 			return busy(http.StatusServiceUnavailable, time.Second, "this node does not lead any more, and another one takes over")
 		}
-		leader, err := s.engine.Admin().Leader(r.Context())
+		leader, err := s.engine.Admin().Leader()
 		if err != nil {
 			return busy(http.StatusServiceUnavailable, time.Second, err.Error())
 		}
@@ -105,6 +105,7 @@ func (s *Server) relay(c echo.Context, leader store.Leader, to *url.URL) (err er
 	_ = control.SetWriteDeadline(time.Time{}) // writers without deadlines need none
 	ctx, cancel := context.WithCancel(c.Request().Context())
 	defer cancel()
+	defer s.whenReplaced(ctx, leader, cancel)()
 	proxy := httputil.ReverseProxy{
 		Transport: s.forwarder.to(leader), FlushInterval: -1,
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -136,6 +137,25 @@ func (s *Server) relay(c echo.Context, leader store.Leader, to *url.URL) (err er
 	}
 	proxy.ServeHTTP(c.Response(), c.Request().WithContext(ctx))
 	return err
+}
+
+// whenReplaced calls fn once another node leads. The returned func ends that.
+func (s *Server) whenReplaced(ctx context.Context, leader store.Leader, fn func()) (end func()) {
+	ctx, end = context.WithCancel(ctx)
+	go func() {
+		for tick := time.NewTicker(time.Second); ; {
+			select {
+			case <-ctx.Done():
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+			if now, err := s.engine.Admin().Leader(); s.engine.Admin().Leads() || err == nil && now != leader {
+				fn()
+			}
+		}
+	}()
+	return end
 }
 
 // unreachable is the problem of a leader that does not answer.

@@ -104,9 +104,8 @@ const (
 	backfillMaxDelay = 5 * time.Minute
 )
 
-func newBackfill(e *core, paused bool) *backfill {
+func newBackfill(e *core) *backfill {
 	f := &backfill{engine: e, due: make(chan struct{}, 1)}
-	f.paused.Store(paused)
 	f.life, f.stop = context.WithCancel(context.Background())
 	return f
 }

@@ -40,7 +40,7 @@ func (o Options) openServer(ctx context.Context, failed func(*ragctx.RepairError
 		}
 	}
 	s, err := postgres.Open(ctx, o.Store, postgres.Options{
-		Now: o.Now, KeepVersions: o.KeepVersions, Dir: o.Dir, Follow: o.Follow, Failed: failed,
+		Now: o.Now, KeepVersions: o.KeepVersions, Dir: o.Dir, Follow: o.Follow, AcceptLoss: o.AcceptLoss, Failed: failed,
 	})
 	if err != nil {
 		return nil, err

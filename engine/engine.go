@@ -279,11 +279,7 @@ func (e *core) open(ctx context.Context) error {
 	if err := e.openResolver(); err != nil {
 		return err
 	}
-	paused, err := e.store.Setting(ctx, store.SettingEmbeddingPaused)
-	if err != nil {
-		return err
-	}
-	e.backfill = newBackfill(e, paused != "")
+	e.backfill = newBackfill(e)
 	e.eraser = newEraser()
 	e.uses = startUseCounter(e)
 	e.auditor = startAuditor(e)

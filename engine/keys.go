@@ -190,7 +190,7 @@ func (r *keyring) reload(ctx context.Context) error {
 		r.mu.RLock()
 		held := r.byPrefix[k.Prefix]
 		r.mu.RUnlock()
-		if held == nil || held.Revoked.IsZero() != k.Revoked.IsZero() {
+		if held == nil || held.Revoked.IsZero() && !k.Revoked.IsZero() { // a revoked key never becomes valid again
 			r.put(k)
 		}
 	}

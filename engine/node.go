@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/internal/retrieve"
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/throttle"
 )
 
 // node is this process among those that share a database. One leads: it writes and does the background work.
@@ -25,25 +27,37 @@ type node struct {
 	leading chan struct{}
 	// replaced receives the failure of a leader that another process has replaced.
 	replaced chan *ragctx.RepairError
-	// uncompacted has the collections with erased data in their files.
-	uncompacted sync.Map
-	// keys and embedder are set when they may have changed in the database.
-	keys, embedder atomic.Bool
+	// uncompacted has the collections with erased data in their files, and whether they still exist. dropped has the
+	// erased namespaces without files.
+	uncompacted, dropped sync.Map
 
-	mu   sync.Mutex
-	self store.Leader // announced to the other processes when this one leads
+	mu sync.Mutex
+	// pending has the namespaces that another process has changed since the caches were emptied last.
+	pending map[int64]bool
+	// shown is the first of the vectors that were announced last.
+	shown  uint64
+	leader store.Leader
+	self   store.Leader // announced to the other processes when this one leads
 
-	end context.CancelFunc
-	wg  sync.WaitGroup
+	wake       chan struct{} // after a change of pending
+	watching   context.CancelFunc
+	end        context.CancelFunc
+	background sync.WaitGroup
 }
 
 const (
 	// nodeInterval is how often a process that follows looks whether the leader is gone.
 	nodeInterval = 500 * time.Millisecond
+	// compactRest is how long a follower rests after removing erased data, as a multiple of that work.
+	compactRest = 4
 )
 
 func newNode(e *core) *node {
-	return &node{engine: e, leading: make(chan struct{}), replaced: make(chan *ragctx.RepairError, 1), end: func() {}}
+	nothing := func() {}
+	return &node{
+		engine: e, leading: make(chan struct{}), replaced: make(chan *ragctx.RepairError, 1), pending: make(map[int64]bool),
+		wake: make(chan struct{}, 1), watching: nothing, end: nothing,
+	}
 }
 
 // failed notes that another process has replaced this one. A shared store refuses writes for good only then.
@@ -72,28 +86,33 @@ func (n *node) start(ctx context.Context) error {
 	if n.shared == nil || n.shared.Leads() {
 		return n.lead(ctx)
 	}
-	var life context.Context
-	life, n.end = context.WithCancel(context.WithoutCancel(ctx))
-	n.wg.Go(func() { n.watch(life) })
-	n.wg.Go(func() { n.takeOver(life) })
+	if err := n.readSettings(ctx); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	var life, watching context.Context
+	life, n.end = context.WithCancel(ctx)
+	watching, n.watching = context.WithCancel(life)
+	n.background.Go(func() { n.watch(watching) })
+	n.background.Go(func() { n.apply(watching) })
+	n.background.Go(func() { n.takeOver(life) })
+	n.background.Go(func() { n.compactAll(life) })
 	return nil
 }
 
 func (n *node) close() {
 	if n != nil {
 		n.end()
-		n.wg.Wait()
+		n.background.Wait()
 	}
 }
 
 // lead starts the work that only one process does.
 func (n *node) lead(ctx context.Context) error {
 	e := n.engine
-	first, err := e.firstUnembedded(ctx)
-	if err != nil {
+	if err := n.readSettings(ctx); err != nil {
 		return err
 	}
-	e.withheld.Store(first)
 	if n.shared != nil {
 		if _, err := e.markerSecret.get(ctx); err != nil { // the others cannot store one
 			return err
@@ -114,22 +133,50 @@ func (n *node) lead(ctx context.Context) error {
 	return nil
 }
 
+// readSettings reads the settings of embedding in the background, which another process may have changed.
+func (n *node) readSettings(ctx context.Context) error {
+	e := n.engine
+	first, err := e.firstUnembedded(ctx)
+	if err != nil {
+		return err
+	}
+	paused, err := e.store.Setting(ctx, store.SettingEmbeddingPaused)
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	shown := n.shown == first
+	n.mu.Unlock()
+	if !shown || !n.follows() {
+		e.withheld.Store(first)
+	}
+	e.backfill.paused.Store(paused != "")
+	return nil
+}
+
+// announced shows the vectors that were withheld: the process that leads has begun to announce them.
+func (n *node) announced() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if first := n.engine.withheld.Swap(0); first != 0 {
+		n.shown = first
+	}
+}
+
 // takeOver waits until this process leads.
 func (n *node) takeOver(ctx context.Context) {
 	failed := false
-	for tick := time.NewTicker(nodeInterval); ; {
-		select {
-		case <-ctx.Done():
-			tick.Stop()
-			return
-		case <-tick.C:
-		}
-		n.follow(ctx)
+	for !n.sleep(ctx, nodeInterval) {
 		got, err := n.shared.Lead(ctx)
 		if err == nil && got {
-			n.changed(ctx, 0)
-			n.follow(ctx)
+			n.empty(0)
+			err = n.catchUp(ctx, 0)
+		}
+		if err == nil && got {
 			err = n.lead(ctx)
+		}
+		if err == nil && !got {
+			err = n.look(ctx)
 		}
 		level := slog.LevelWarn
 		if failed { // it was logged
@@ -138,95 +185,158 @@ func (n *node) takeOver(ctx context.Context) {
 		switch failed = err != nil; {
 		case ctx.Err() != nil:
 		case failed:
-			n.engine.opts.Logger.Log(ctx, level, "this node cannot take over yet; retrying", "error", err)
+			n.engine.opts.Logger.Log(ctx, level, "this node cannot follow or take over; retrying", "error", err)
 		case got:
 			n.engine.opts.Logger.InfoContext(ctx, "this node leads from now on: it writes")
-			tick.Stop()
-			n.end()
+			n.watching()
 			return
 		}
 	}
 }
 
-// follow handles changes of another process that take longer than a moment.
-func (n *node) follow(ctx context.Context) {
-	n.compact(ctx)
-	if n.keys.Swap(false) {
-		n.reloadKeys(ctx)
+// look reads what is not announced: the leader, and the settings of embedding.
+func (n *node) look(ctx context.Context) error {
+	l, err := n.shared.Leader(ctx)
+	if err != nil {
+		return err
 	}
-	if n.embedder.Swap(false) {
-		if err := n.engine.followEmbedder(ctx); err != nil && ctx.Err() == nil {
-			n.embedder.Store(true)
-			n.engine.opts.Logger.ErrorContext(ctx, "the embedder of the database cannot be followed; retrying", "error", err)
-		}
+	n.mu.Lock()
+	n.leader = l
+	n.mu.Unlock()
+	return n.readSettings(ctx)
+}
+
+// sleep waits, and reports whether ctx has ended.
+func (n *node) sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(d):
+		return false
 	}
 }
 
-// watch drops cached state when another process has changed it.
+// watch notes the writes of other processes.
 func (n *node) watch(ctx context.Context) {
-	for n.follows() {
-		err := n.shared.Watch(ctx, func(ns int64) { n.changed(ctx, ns) })
+	for {
+		err := n.shared.Watch(ctx, n.note)
 		if ctx.Err() != nil {
 			return
 		}
 		n.engine.opts.Logger.WarnContext(ctx, "the connection that reports writes of other nodes was lost; connecting again", "error", err)
-		n.changed(ctx, 0)
-		select {
-		case <-ctx.Done():
+		n.note(0)
+		if n.sleep(ctx, nodeInterval) {
 			return
-		case <-time.After(nodeInterval):
 		}
 	}
 }
 
-// changed empties the caches of a namespace, or of all with 0. A negative number stands for writes that change
-// no answer, such as those of keys.
-func (n *node) changed(ctx context.Context, ns int64) {
+// keysChanged stands for writes of API keys; -1 stands for those that concern only the process that makes them.
+const keysChanged = -2
+
+func (n *node) note(ns int64) {
+	if ns == keysChanged+1 {
+		return
+	}
+	n.mu.Lock()
+	n.pending[ns] = true
+	n.mu.Unlock()
+	select {
+	case n.wake <- struct{}{}:
+	default:
+	}
+}
+
+// apply empties caches after writes of other processes, and lets the indexes follow.
+func (n *node) apply(ctx context.Context) {
+	e := n.engine
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-n.wake:
+		}
+		n.mu.Lock()
+		changed := n.pending
+		n.pending = make(map[int64]bool)
+		n.mu.Unlock()
+		for ns := range changed {
+			n.empty(ns)
+		}
+		var errs []error
+		if changed[0] || changed[keysChanged] {
+			errs = append(errs, e.keys.reload(ctx))
+		}
+		if changed[0] {
+			errs = append(errs, n.dropErased(ctx), e.followEmbedder(ctx))
+		}
+		for ns := range changed {
+			if ns >= 0 {
+				errs = append(errs, n.catchUp(ctx, ns))
+			}
+		}
+		if err := errors.Join(errs...); err != nil && ctx.Err() == nil {
+			e.opts.Logger.WarnContext(ctx, "writes of another node could not be followed; retrying", "error", err)
+			if n.sleep(ctx, nodeInterval) {
+				return
+			}
+			n.note(0)
+		}
+	}
+}
+
+// empty empties the caches of a namespace, or of all with 0.
+func (n *node) empty(ns int64) {
 	e := n.engine
 	n.shared.Refresh(ns)
-	if ns <= 0 {
-		n.reloadKeys(ctx)
-	}
 	if ns < 0 {
 		return
 	}
 	e.snapshotter.Forget()
-	if ns > 0 {
-		return
-	}
-	e.retriever.Rankings.Forget()
-	e.clearCaches()
-	n.expunge(ctx)
-	n.embedder.Store(true)
-}
-
-func (n *node) reloadKeys(ctx context.Context) {
-	if err := n.engine.keys.reload(ctx); err != nil && ctx.Err() == nil {
-		n.keys.Store(true)
-		n.engine.opts.Logger.WarnContext(ctx, "API keys could not be read again; retrying", "error", err)
+	if ns == 0 {
+		e.retriever.Rankings.Forget()
+		e.clearCaches()
 	}
 }
 
-// expunge removes erased data from the files of the indexes, while the leader does so.
-func (n *node) expunge(ctx context.Context) {
-	pending, err := n.engine.store.PendingErasures(ctx)
-	if err != nil {
-		return
-	}
-	for _, p := range pending {
-		for id := range p.UpTo {
-			n.uncompacted.Store(id, true)
+// catchUp applies the changes of a namespace, or of all with 0, to the open indexes.
+func (n *node) catchUp(ctx context.Context, ns int64) error {
+	return n.engine.collections.CatchUpOpen(ctx, func(id store.Collection) (uint64, error) {
+		if ns != 0 && id.Namespace != ns {
+			return 0, nil
 		}
-		for _, id := range p.Removed {
-			n.uncompacted.Store(id, false)
+		return n.shared.Newest(ctx, id)
+	})
+}
+
+// dropErased marks the files of erased namespaces for removal.
+func (n *node) dropErased(ctx context.Context) error {
+	gone, err := n.shared.ErasedNamespaces(ctx)
+	for _, ns := range gone {
+		if _, done := n.dropped.LoadOrStore(ns, true); !done {
+			for _, k := range [...]store.Kind{store.KindDocuments, store.KindMemories} {
+				n.uncompacted.Store(store.Collection{Namespace: ns, Kind: k}, false)
+			}
 		}
 	}
+	return err
 }
 
-// compact removes erased data from the files of indexes that may have some.
+// compactAll removes erased data from the files of indexes, also after this process has taken over.
+func (n *node) compactAll(ctx context.Context) {
+	for !n.sleep(ctx, nodeInterval) {
+		began := time.Now()
+		throttle.Background(func() { n.compact(ctx) })
+		if n.sleep(ctx, compactRest*time.Since(began)) {
+			return
+		}
+	}
+}
+
 func (n *node) compact(ctx context.Context) {
 	e := n.engine
-	for key, exists := range n.uncompacted.Range {
+	for key := range n.uncompacted.Range {
+		exists, _ := n.uncompacted.LoadAndDelete(key) // what is marked meanwhile is removed the next time
 		id, _ := key.(store.Collection)
 		var err error
 		if exists == true {
@@ -235,8 +345,10 @@ func (n *node) compact(ctx context.Context) {
 			err = e.removeIndex(ctx, id)
 		}
 		if err == nil {
-			n.uncompacted.CompareAndDelete(id, exists)
-		} else if ctx.Err() == nil {
+			continue
+		}
+		n.uncompacted.LoadOrStore(key, exists)
+		if ctx.Err() == nil {
 			e.opts.Logger.WarnContext(ctx, "files of an index may still have erased data; retrying", "error", err)
 		}
 	}
@@ -244,7 +356,7 @@ func (n *node) compact(ctx context.Context) {
 
 // newest returns the change that an index must have applied before a search; 0 if this process has made all.
 func (n *node) newest(ctx context.Context, id store.Collection) (uint64, error) {
-	if !n.follows() {
+	if n.shared == nil || !n.follows() && n.shared.Alone() {
 		return 0, nil
 	}
 	return n.shared.Newest(ctx, id)
@@ -276,7 +388,7 @@ func (e Admin) Announce(address, certificate string) error {
 		scheme = "https"
 	}
 	e.node.mu.Lock()
-	e.node.self = store.Leader{URL: scheme + "://" + address, Token: token, Certificate: certificate}
+	e.node.self = store.Leader{URL: scheme + "://" + address, Host: hostname(), Token: token, Certificate: certificate}
 	e.node.mu.Unlock()
 	if e.node.follows() {
 		return nil
@@ -312,17 +424,36 @@ func (e Admin) Leads() bool { return !e.node.follows() }
 
 // Leader returns where the process that leads serves HTTP. It fails with [ragctx.ErrUnavailable] while that is
 // unknown.
-func (e Admin) Leader(ctx context.Context) (store.Leader, error) {
-	l, err := e.node.shared.Leader(ctx)
-	if err == nil && l.URL == "" {
-		err = fmt.Errorf("%w: no node leads at the moment; another one takes over within half a minute", ragctx.ErrUnavailable)
+func (e Admin) Leader() (store.Leader, error) {
+	e.node.mu.Lock()
+	l := e.node.leader
+	e.node.mu.Unlock()
+	if l.URL == "" {
+		return l, fmt.Errorf("%w: no node leads at the moment, or it does not serve; another one takes over within half a minute",
+			ragctx.ErrUnavailable)
 	}
-	return l, err
+	if u, err := url.Parse(l.URL); err != nil || httpclient.IsLoopback(u.Hostname()) && l.Host != hostname() {
+		return l, fmt.Errorf("%w: the node that leads announces %s, which only its machine %s reaches; let it listen on another address",
+			ragctx.ErrUnavailable, l.URL, l.Host)
+	}
+	return l, nil
+}
+
+// hostname returns the name of this machine.
+func hostname() string {
+	name, _ := os.Hostname() // without a name, loopback addresses are those of one machine
+	return name
 }
 
 // openFollowedSpace opens the embedding space that another process has chosen.
 func (e *core) openFollowedSpace(ctx context.Context) error {
 	active, err := e.activeEmbedder(ctx)
+	for until := time.Now().Add(closeTimeout); err == nil && active == 0 && time.Now().Before(until); { // of a leader that starts
+		if e.node.sleep(ctx, nodeInterval/10) {
+			return ctx.Err()
+		}
+		active, err = e.activeEmbedder(ctx)
+	}
 	if err == nil && active == 0 {
 		err = fmt.Errorf("%w: the database has no embedder yet; try again when the first node has started", ragctx.ErrUnavailable)
 	}

@@ -92,6 +92,9 @@ func (f feed) follow(ctx context.Context, after uint64, want index.Want) (index.
 	if err != nil {
 		return b, err
 	}
+	if len(b.Revised) > 0 && f.node.follows() {
+		f.node.announced() // by the process that leads
+	}
 	if b.Vectors == nil && len(b.Add) <= embedAtOnce {
 		f.hideWithheld(b.Revised)
 		f.hideWithheld(b.Add)

@@ -69,7 +69,7 @@ func (e Admin) Status(ctx context.Context) (Status, error) {
 		st.Directory, err = e.sizes(ctx)
 	}
 	if err == nil && !st.Leads {
-		if l, unknown := e.Admin().Leader(ctx); unknown == nil { // otherwise another one takes over
+		if l, unknown := e.Admin().Leader(); unknown == nil { // otherwise another one takes over
 			st.Leader = l.URL
 		}
 	}

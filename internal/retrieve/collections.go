@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -43,8 +44,9 @@ type collection struct {
 	index index.Index
 	err   error
 
-	users int       // guarded by Collections.mu
-	used  time.Time // guarded by Collections.mu
+	late  atomic.Int64 // until when, in Unix nanoseconds, users do not wait for changes of another process
+	users int          // guarded by Collections.mu
+	used  time.Time    // guarded by Collections.mu
 }
 
 // loaded reports whether opening the index has finished, successfully or not.
@@ -89,19 +91,77 @@ func (c *Collections) Get(ctx context.Context, id store.Collection) (index.Index
 const maxBehind = 2 * time.Second
 
 // catchUp applies the changes of another process to an index. If that takes too long, the index is not used: it
-// could show deleted items.
+// could show deleted items. For a while after that, other users wait only briefly.
 func (c *Collections) catchUp(ctx context.Context, col *collection) error {
-	seq, err := c.newest(ctx, col.id)
-	if err != nil || seq == 0 {
-		return err
+	wait := maxBehind
+	if time.Now().UnixNano() < col.late.Load() {
+		wait = briefly
 	}
-	short, end := context.WithTimeout(ctx, maxBehind)
+	short, end := context.WithTimeout(ctx, wait)
 	defer end()
-	err = col.index.CatchUp(short, seq)
+	seq, err := c.newest(short, col.id)
+	if err == nil && seq != 0 {
+		err = c.follow(short, col, seq)
+	}
 	if err != nil && short.Err() != nil && ctx.Err() == nil {
+		col.late.Store(time.Now().Add(maxBehind).UnixNano())
 		return fmt.Errorf("%w: the index of this node is behind the database; try again", ragctx.ErrUnavailable)
 	}
 	return err
+}
+
+// briefly is the wait for an index that was behind a moment ago.
+const briefly = 50 * time.Millisecond
+
+// follow applies the changes up to one to an index. If ctx ends first, that goes on.
+func (c *Collections) follow(ctx context.Context, col *collection, seq uint64) error {
+	done := make(chan error, 1)
+	c.mu.Lock()
+	if c.all == nil {
+		c.mu.Unlock()
+		return fmt.Errorf("engine: %w", ragctx.ErrClosed)
+	}
+	col.users++
+	c.wg.Go(func() {
+		done <- col.index.CatchUp(context.WithoutCancel(ctx), seq)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		col.users--
+	})
+	c.mu.Unlock()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// CatchUpOpen applies changes of another process to all indexes that are open or being opened. newest returns the
+// change that an index must have applied; 0 is none.
+func (c *Collections) CatchUpOpen(ctx context.Context, newest func(store.Collection) (uint64, error)) error {
+	c.mu.Lock()
+	ids := slices.Collect(maps.Keys(c.all))
+	c.mu.Unlock()
+	for _, id := range ids {
+		seq, err := newest(id)
+		if err != nil {
+			return err
+		}
+		if seq == 0 {
+			continue
+		}
+		col, release, err := c.get(ctx, id)
+		if err != nil {
+			continue // its next opening reads all changes
+		}
+		err = col.index.CatchUp(ctx, seq)
+		release()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // get returns a collection, opening it if necessary, and a func that releases it.

@@ -84,6 +84,8 @@ func (r *Rankings) cache(id store.Collection, ranking index.Ranking) {
 
 // Forget drops the cached rankings, which another process may have changed.
 func (r *Rankings) Forget() {
+	r.loading.Lock() // what is being read may be old
+	defer r.loading.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.cached = nil

@@ -510,16 +510,20 @@ type SecureErasures interface {
 type Shared interface {
 	// Leads reports whether this process leads.
 	Leads() bool
+	// Alone reports whether no other process can lead at the moment.
+	Alone() bool
 	// Lead makes this process the leader unless another one is.
 	Lead(ctx context.Context) (bool, error)
 	// Watch calls changed after each commit of another process. Its argument is the namespace with other answers,
-	// 0 for all, or a negative number for none. The first call has 0. It returns when the
+	// 0 for all, -1 for none, or -2 if API keys may have changed. The first call has 0. It returns when the
 	// connection is lost.
 	Watch(ctx context.Context, changed func(ns int64)) error
 	// Refresh empties the caches of a namespace, or of all with 0.
 	Refresh(ns int64)
 	// Newest returns the newest change of a collection.
 	Newest(ctx context.Context, c Collection) (uint64, error)
+	// ErasedNamespaces returns the ids of the namespaces that were ever erased.
+	ErasedNamespaces(ctx context.Context) ([]int64, error)
 	// Announce stores the address of the leader, and Leader returns it.
 	Announce(ctx context.Context, l Leader) error
 	Leader(ctx context.Context) (Leader, error)
@@ -527,8 +531,9 @@ type Shared interface {
 
 // Leader is where the leader of a shared store serves HTTP.
 type Leader struct {
-	// URL is "" if it does not serve.
-	URL string `json:"url"`
+	// URL is "" if it does not serve. Host is the name of its machine.
+	URL  string `json:"url"`
+	Host string `json:"host"`
 	// Token is accepted like an admin's API key.
 	Token string `json:"token"`
 	// Certificate is the SHA-256, in hex, of the server's certificate; "" without TLS.

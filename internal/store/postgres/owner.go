@@ -43,10 +43,6 @@ const patience = 5 * time.Second
 // process has it.
 func (s *Store) own(ctx context.Context, o Options) (*ownership, error) {
 	own := &ownership{store: s, failed: o.Failed}
-	const create = `CREATE TABLE IF NOT EXISTS ragctx_owner (one BOOLEAN PRIMARY KEY CHECK (one), epoch BIGINT NOT NULL)`
-	if _, err := s.db.ExecContext(ctx, create); err != nil {
-		return nil, wrap(err)
-	}
 	for until := time.Now().Add(patience); ; {
 		got, err := own.lead(ctx)
 		if err != nil || got || o.Follow {
@@ -88,26 +84,7 @@ func (o *ownership) take(ctx context.Context) error {
 	if err != nil {
 		return wrap(err)
 	}
-	var got bool
-	var epoch int64
-	err = c.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(?), coalesce((SELECT max(epoch) FROM ragctx_owner), 0)`, int64(ownerKey)).
-		Scan(&got, &epoch)
-	switch {
-	case err != nil:
-	case o.epoch != 0 && epoch != o.epoch:
-		err = o.replaced(epoch)
-	case !got:
-		err = errOwned
-	default:
-		if _, err = c.ExecContext(ctx, `ALTER TABLE ragctx_owner ADD COLUMN IF NOT EXISTS leader TEXT`); err != nil {
-			break
-		}
-		err = c.QueryRowContext(ctx, `INSERT INTO ragctx_owner (one, epoch) VALUES (true, 1)
-			ON CONFLICT (one) DO UPDATE SET epoch = ragctx_owner.epoch + 1, leader = NULL RETURNING epoch`).Scan(&epoch)
-		if err == nil && o.epoch != 0 && epoch != o.epoch+1 {
-			err = o.replaced(epoch)
-		}
-	}
+	epoch, err := o.claim(ctx, c)
 	if err != nil {
 		free, end := context.WithTimeout(context.WithoutCancel(ctx), ownerTimeout)
 		defer end()
@@ -120,6 +97,43 @@ func (o *ownership) take(ctx context.Context) error {
 	return nil
 }
 
+// claim takes the lock on a connection and returns the number of the new owner.
+func (o *ownership) claim(ctx context.Context, c *sql.Conn) (epoch int64, err error) {
+	var got bool
+	if err := c.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(?)`, int64(ownerKey)).Scan(&got); err != nil {
+		return 0, err
+	}
+	if got { // nobody else creates the table at the same time
+		for _, create := range []string{
+			`CREATE TABLE IF NOT EXISTS ragctx_owner (one BOOLEAN PRIMARY KEY CHECK (one), epoch BIGINT NOT NULL)`,
+			`ALTER TABLE ragctx_owner ADD COLUMN IF NOT EXISTS leader TEXT`,
+		} {
+			if _, err := c.ExecContext(ctx, create); err != nil {
+				return 0, err
+			}
+		}
+	}
+	if o.epoch != 0 {
+		if err := c.QueryRowContext(ctx, `SELECT coalesce(max(epoch), 0) FROM ragctx_owner`).Scan(&epoch); err != nil {
+			return 0, err
+		}
+		if epoch != o.epoch {
+			return 0, o.replaced(epoch)
+		}
+	}
+	if !got {
+		return 0, errOwned
+	}
+	// The address of an owner that takes its lock again stays.
+	err = c.QueryRowContext(ctx, `INSERT INTO ragctx_owner (one, epoch) VALUES (true, 1) ON CONFLICT (one) DO UPDATE
+		SET epoch = ragctx_owner.epoch + 1, leader = CASE WHEN ragctx_owner.epoch = ? THEN ragctx_owner.leader END
+		RETURNING epoch`, o.epoch).Scan(&epoch)
+	if err == nil && o.epoch != 0 && epoch != o.epoch+1 {
+		err = o.replaced(epoch)
+	}
+	return epoch, err
+}
+
 // replaced returns the failure of a process after which another one has owned the database.
 func (o *ownership) replaced(epoch int64) error {
 	return &ragctx.RepairError{
@@ -129,38 +143,51 @@ func (o *ownership) replaced(epoch int64) error {
 	}
 }
 
-// keep checks the lock and takes it again after the connection was lost.
+// keep notices the loss of the lock's connection, and takes the lock again.
 func (o *ownership) keep(ctx context.Context) {
-	for tick := time.NewTicker(ownerInterval); ; {
+	for ctx.Err() == nil {
+		o.mu.Lock()
+		c, other := o.conn, o.other
+		o.mu.Unlock()
+		if other != nil {
+			return
+		}
+		if c != nil {
+			if hold(ctx, c); ctx.Err() != nil {
+				return
+			}
+			o.mu.Lock()
+			o.conn = nil
+			o.mu.Unlock()
+			_ = c.Close() // it is lost
+		}
+		if o.retake(ctx) {
+			continue
+		}
 		select {
 		case <-ctx.Done():
-			tick.Stop()
-			return
-		case <-tick.C:
+		case <-time.After(ownerInterval / 10):
 		}
-		o.check(ctx)
 	}
 }
 
-func (o *ownership) check(ctx context.Context) {
+// hold waits until a connection is lost. The server's end of it shows at once.
+func hold(ctx context.Context, c *sql.Conn) {
+	_ = c.Raw(func(raw any) error { // that it is lost is all that counts
+		at, err := pgxConn(raw)
+		for err == nil {
+			_, err = await(ctx, at, ownerInterval)
+		}
+		return err
+	})
+}
+
+// retake takes the lock again, unless another process has owned the database since. It reports whether it did.
+func (o *ownership) retake(ctx context.Context) bool {
 	ctx, end := context.WithTimeout(ctx, ownerTimeout)
 	defer end()
-	o.mu.Lock()
-	c, other := o.conn, o.other
-	o.mu.Unlock()
-	if other != nil {
-		return
-	}
-	if c != nil {
-		if err := c.PingContext(ctx); err == nil || errors.Is(ctx.Err(), context.Canceled) {
-			return
-		}
-		_ = c.Close() // it is lost
-		o.mu.Lock()
-		o.conn = nil
-		o.mu.Unlock()
-	}
-	if repair, ok := errors.AsType[*ragctx.RepairError](o.take(ctx)); ok {
+	err := o.take(ctx)
+	if repair, ok := errors.AsType[*ragctx.RepairError](err); ok {
 		o.mu.Lock()
 		o.other = repair
 		o.mu.Unlock()
@@ -168,6 +195,7 @@ func (o *ownership) check(ctx context.Context) {
 			o.failed(repair)
 		}
 	}
+	return err == nil
 }
 
 // lock makes a write the only one in the database until its transaction ends, and notifies the other processes of

@@ -132,6 +132,7 @@ func TestSnapshotsMove(t *testing.T) {
 	if _, err := postgres.Restore(t.Context(), snapshot, dir, o); !errors.Is(err, ragctx.ErrConflict) {
 		t.Errorf("restored over contents: %v", err)
 	}
+	old := tokenOf(t, o.Store)
 	o.Force = true
 	if _, err := postgres.Restore(t.Context(), snapshot, dir, o); err != nil {
 		t.Error(err)
@@ -141,6 +142,9 @@ func TestSnapshotsMove(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	if s.KnowsToken(old) {
+		t.Error("an index that follows the contents before the restore is trusted")
+	}
 	wantMoved(t, s, put, gone)
 	if _, err := s.PutDocument(t.Context(), namespace(t, s, "default"), storetest.Prepare(t, "new", "x"), "", store.Content{Text: "x"}); err != nil {
 		t.Error(err)
@@ -163,6 +167,21 @@ func TestSnapshotsMove(t *testing.T) {
 	if r, err := again.Verify(t.Context(), store.VerifyOptions{}); err != nil || r.Damaged() {
 		t.Errorf("%+v, %v", r.Findings, err)
 	}
+}
+
+// tokenOf writes to a database and returns the token of that opening.
+func tokenOf(t *testing.T, url string) string {
+	t.Helper()
+	s, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p := storetest.Prepare(t, "token", "x")
+	if _, err := s.PutDocument(t.Context(), namespace(t, s, "default"), p, "", store.Content{Text: p.Text}); err != nil {
+		t.Fatal(err)
+	}
+	return s.Token()
 }
 
 func namespace(t *testing.T, s store.Store, name string) int64 {

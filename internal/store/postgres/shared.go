@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,15 +29,28 @@ func (o *ownership) leads() bool {
 	return o.epoch != 0 && o.other == nil
 }
 
+// Alone implements [store.Shared].
+func (s *Store) Alone() bool {
+	o := s.owner
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.conn != nil && o.other == nil
+}
+
 // Lead implements [store.Shared].
 func (s *Store) Lead(ctx context.Context) (bool, error) {
-	if s.Leads() {
-		return true, nil
+	if !s.Leads() {
+		if got, err := s.owner.lead(ctx); err != nil || !got {
+			return false, err
+		}
 	}
-	if got, err := s.owner.lead(ctx); err != nil || !got {
-		return false, err
+	if !s.leading {
+		if err := s.Store.Lead(ctx); err != nil {
+			return false, err
+		}
+		s.leading = true
 	}
-	return true, s.Store.Lead(ctx)
+	return true, nil
 }
 
 // Watch implements [store.Shared].
@@ -57,7 +71,7 @@ func (s *Store) Watch(ctx context.Context, changed func(ns int64)) error {
 		defer at.Close(context.WithoutCancel(ctx)) // the pool drops it
 		changed(0)
 		for {
-			n, err := await(ctx, at)
+			n, err := await(ctx, at, ownerTimeout)
 			if err != nil {
 				return err
 			}
@@ -74,8 +88,8 @@ func (s *Store) Watch(ctx context.Context, changed func(ns int64)) error {
 }
 
 // await waits for a notification for a while. Without one it checks the connection and returns nil.
-func await(ctx context.Context, at *pgx.Conn) (*pgconn.Notification, error) {
-	short, end := context.WithTimeout(ctx, ownerTimeout)
+func await(ctx context.Context, at *pgx.Conn, while time.Duration) (*pgconn.Notification, error) {
+	short, end := context.WithTimeout(ctx, while)
 	defer end()
 	n, err := at.WaitForNotification(short)
 	if short.Err() == nil || ctx.Err() != nil {

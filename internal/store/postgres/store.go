@@ -46,6 +46,8 @@ type Options struct {
 	// Follow opens the database also while another process uses it. The store then reads it until
 	// [Store.Lead] succeeds.
 	Follow bool
+	// AcceptLoss makes all existing indexes useless: they may have what the database has lost.
+	AcceptLoss bool
 	// Failed is called on the first failure that needs an operator. It must not block.
 	Failed func(*ragctx.RepairError)
 }
@@ -65,11 +67,13 @@ type Store struct {
 	now    func() time.Time
 	urgent atomic.Int64
 	// slow admits writes of low priority, so that they leave connections to others.
-	slow   chan struct{}
-	owner  *ownership
-	orders orders
-	closed atomic.Bool
-	once   sync.Once
+	slow  chan struct{}
+	owner *ownership
+	// leading is set once the garbage collector has started. Only Lead and Open use it.
+	leading bool
+	orders  orders
+	closed  atomic.Bool
+	once    sync.Once
 }
 
 // Connections of the pool, and those that writes of low priority may use.
@@ -80,6 +84,9 @@ const (
 
 // connectTimeout limits how long the server may take to accept a connection.
 const connectTimeout = 10 * time.Second
+
+// migrationPatience is how long a process that follows waits for the leader to migrate the database.
+const migrationPatience = 30 * time.Second
 
 // lockTimeout limits how long a statement waits for the lock of another write.
 const lockTimeout = 30 * time.Second
@@ -122,10 +129,16 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	if s.Leads() {
-		return s.Start(ctx)
+	if err := s.StartFollowing(ctx); err != nil || !s.Leads() {
+		return err
 	}
-	return s.StartFollowing(ctx)
+	if o.AcceptLoss {
+		if err := s.forgetOpenings(ctx); err != nil {
+			return err
+		}
+	}
+	_, err = s.Lead(ctx)
+	return err
 }
 
 // migrate applies the missing schema files, each in its own transaction. It rejects a database from a
@@ -136,9 +149,22 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	slices.Sort(files)
-	const create = `CREATE TABLE IF NOT EXISTS ragctx_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL)`
-	if _, err := s.db.ExecContext(ctx, create); err != nil {
-		return wrap(err)
+	for until := time.Now().Add(migrationPatience); !s.Leads(); { // a leader that starts at the same time migrates
+		var have int
+		err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM ragctx_schema`).Scan(&have)
+		if err == nil && have >= len(files) || ctx.Err() != nil || time.Now().After(until) {
+			break
+		}
+		time.Sleep(ownerInterval / 10)
+		if _, err := s.owner.lead(ctx); err != nil {
+			return err
+		}
+	}
+	if s.Leads() {
+		const create = `CREATE TABLE IF NOT EXISTS ragctx_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL)`
+		if _, err := s.db.ExecContext(ctx, create); err != nil {
+			return wrap(err)
+		}
 	}
 	var have int
 	if err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM ragctx_schema`).Scan(&have); err != nil {
@@ -260,7 +286,7 @@ func (s *Store) transact(ctx context.Context, ns int64, fn func(context.Context,
 		return err
 	}
 	if t.Changed {
-		if !s.Leads() {
+		if s.owner.number() == 0 {
 			return errors.New("a process that follows has changed what answers depend on")
 		}
 		s.Publish()

@@ -13,6 +13,8 @@ const (
 	// NoNamespaces marks writes that no answer depends on: jobs, audit, counters, request keys,
 	// conversations, hidden rows and ledger messages.
 	NoNamespaces = -1
+	// OnlyKeys marks writes of API keys. No answer depends on them, but every process holds the keys.
+	OnlyKeys = -2
 )
 
 // commits counts commits by namespace.
@@ -23,7 +25,7 @@ type commits struct {
 
 func (c *commits) add(ns int64) {
 	switch ns {
-	case NoNamespaces:
+	case NoNamespaces, OnlyKeys:
 	case AllNamespaces:
 		c.global.Add(1)
 	default:
@@ -47,7 +49,7 @@ func (s *Store) Commits(ns int64) store.Commits {
 
 // Refresh empties the caches of a namespace after a change by another process; with [AllNamespaces] of all.
 func (s *Store) Refresh(ns int64) {
-	if ns == NoNamespaces {
+	if ns < 0 {
 		return
 	}
 	if ns == AllNamespaces {

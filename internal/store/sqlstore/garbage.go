@@ -29,7 +29,7 @@ type garbageCollector struct {
 }
 
 func newGarbageCollector(s *Store) *garbageCollector {
-	w := &garbageCollector{store: s, due: make(chan struct{}, 1), firstRound: make(chan struct{})}
+	w := &garbageCollector{store: s, open: make(map[int64]erasureScope), due: make(chan struct{}, 1), firstRound: make(chan struct{})}
 	w.life, w.end = context.WithCancel(context.Background())
 	return w
 }
@@ -37,7 +37,7 @@ func newGarbageCollector(s *Store) *garbageCollector {
 // start starts the garbage collector, whose first round handles the remains of earlier processes.
 func (w *garbageCollector) start(open map[int64]erasureScope) {
 	w.mu.Lock()
-	w.open = open
+	maps.Copy(w.open, open)
 	w.mu.Unlock()
 	w.wg.Go(w.loop)
 }

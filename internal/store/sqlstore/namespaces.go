@@ -160,3 +160,12 @@ func (s *Store) ListNamespaces(ctx context.Context, f store.NamespaceFilter) ([]
 	}
 	return all, nil
 }
+
+// ErasedNamespaces implements [store.Shared].
+func (s *Store) ErasedNamespaces(ctx context.Context) (ids []int64, err error) {
+	err = s.view(ctx, func(tx *Tx) error {
+		ids, err = Column[int64](ctx, tx, `SELECT id FROM namespaces WHERE erased <> 0`)
+		return err
+	})
+	return ids, failedIf("list erased namespaces", err)
+}

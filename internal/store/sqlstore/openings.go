@@ -64,6 +64,13 @@ func (o *openings) read(ctx context.Context, tx *Tx) error {
 // record stores the token, in the transaction of every change.
 func (o *openings) record(ctx context.Context, tx *Tx, now int64) error {
 	tx.Changed = true
+	if !o.changed.Load() { // the newest token has the latest time, also with the clock of another machine
+		var last int64
+		if err := tx.QueryRowContext(ctx, `SELECT coalesce(max(opened), 0) FROM opens WHERE token <> ?`, o.own).Scan(&last); err != nil {
+			return err
+		}
+		now = max(now, last+1)
+	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO opens (token, opened) VALUES (?, ?) ON CONFLICT DO NOTHING`, o.own, now)
 	return err
 }
