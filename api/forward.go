@@ -70,13 +70,13 @@ func (f *forwarder) to(l store.Leader) *http.Transport {
 func (s *Server) forward(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
-		if isInside(r.Context()) || s.engine.Admin().Leads() || s.answersHere(c) {
+		if isInside(r.Context()) || s.engine.Node().Leads() || s.answersHere(c) {
 			return next(c)
 		}
 		if r.Header.Get(forwardedHeader) != "" {
 			return busy(http.StatusServiceUnavailable, time.Second, "this node does not lead any more, and another one takes over")
 		}
-		leader, err := s.engine.Admin().Leader()
+		leader, err := s.engine.Node().Leader()
 		if err != nil {
 			return busy(http.StatusServiceUnavailable, time.Second, err.Error())
 		}
@@ -150,7 +150,7 @@ func (s *Server) whenReplaced(ctx context.Context, leader store.Leader, fn func(
 				return
 			case <-tick.C:
 			}
-			if now, err := s.engine.Admin().Leader(); s.engine.Admin().Leads() || err == nil && now != leader {
+			if now, err := s.engine.Node().Leader(); s.engine.Node().Leads() || err == nil && now != leader {
 				fn()
 			}
 		}

@@ -373,7 +373,7 @@ func TestCitation(t *testing.T) {
 
 func TestOneProcessAtATime(t *testing.T) {
 	f := open(t)
-	if err := f.Admin().Announce("127.0.0.1:1234", ""); err != nil {
+	if err := f.Node().Announce("127.0.0.1:1234", ""); err != nil {
 		t.Fatal(err)
 	}
 	_, err := engine.Open(t.Context(), f.opts)

@@ -54,7 +54,7 @@ type IngestOptions struct {
 
 // IngestProgress reports the progress of an ingest.
 type IngestProgress struct {
-	Stage  string // what is done with the files; "" stores them
+	Stage  string // the action on the files; "" stores them
 	Path   string // the file just processed
 	Report IngestReport
 	// Skipped is the number of files skipped so far, even if Report does not list them.

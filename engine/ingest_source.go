@@ -106,7 +106,7 @@ func (o IngestOptions) open(path string) (Source, error) {
 // localSource is a folder or a file of this machine.
 type localSource struct {
 	path        string // absolute
-	root        string // path, or the folder of whose source this is a part
+	root        string // path, or the folder that contains it in an earlier ingest
 	folder      bool
 	info        fs.FileInfo
 	prefix      string // of ids, before the inner path or the file's name

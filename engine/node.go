@@ -60,7 +60,7 @@ func newNode(e *core) *node {
 	}
 }
 
-// failed notes that another process has replaced this one. A shared store refuses writes for good only then.
+// failed notes that another process has replaced this one, the only failure that stops the writes of a shared store.
 func (n *node) failed(failure *ragctx.RepairError) {
 	if n.engine.opts.Store == "" || failure.Kind != ragctx.RepairWrites {
 		return
@@ -194,7 +194,7 @@ func (n *node) takeOver(ctx context.Context) {
 	}
 }
 
-// look reads what is not announced: the leader, and the settings of embedding.
+// look reads the leader and the settings of embedding, which no notification announces.
 func (n *node) look(ctx context.Context) error {
 	l, err := n.shared.Leader(ctx)
 	if err != nil {
@@ -336,7 +336,7 @@ func (n *node) compactAll(ctx context.Context) {
 func (n *node) compact(ctx context.Context) {
 	e := n.engine
 	for key := range n.uncompacted.Range {
-		exists, _ := n.uncompacted.LoadAndDelete(key) // what is marked meanwhile is removed the next time
+		exists, _ := n.uncompacted.LoadAndDelete(key) // a mark that is set meanwhile counts the next time
 		id, _ := key.(store.Collection)
 		var err error
 		if exists == true {
@@ -362,7 +362,7 @@ func (n *node) newest(ctx context.Context, id store.Collection) (uint64, error) 
 	return n.shared.Newest(ctx, id)
 }
 
-// announce tells the other processes the address of this one.
+// announce stores the address of this process for the others.
 func (n *node) announce(ctx context.Context) error {
 	n.mu.Lock()
 	self := n.self
@@ -375,7 +375,7 @@ func (n *node) announce(ctx context.Context) error {
 
 // Announce writes this process's address into the lock file, where commands look for it, with a
 // token for them, and announces it to the other processes of the database. certificate is as in [Owner].
-func (e Admin) Announce(address, certificate string) error {
+func (e Node) Announce(address, certificate string) error {
 	token := e.keys.localToken()
 	if err := e.lock.write(Owner{PID: os.Getpid(), Address: address, Token: token, Certificate: certificate}); err != nil {
 		return err
@@ -399,7 +399,7 @@ func (e Admin) Announce(address, certificate string) error {
 }
 
 // AwaitLead waits until this process leads, at once if the database is its own.
-func (e Admin) AwaitLead(ctx context.Context) error {
+func (e Node) AwaitLead(ctx context.Context) error {
 	select {
 	case <-e.node.leading:
 		return nil
@@ -410,7 +410,7 @@ func (e Admin) AwaitLead(ctx context.Context) error {
 
 // AwaitReplaced waits until another process has taken the database over from this one, and returns the failure. It
 // returns nil when ctx ends.
-func (e Admin) AwaitReplaced(ctx context.Context) error {
+func (e Node) AwaitReplaced(ctx context.Context) error {
 	select {
 	case failed := <-e.node.replaced:
 		return failed
@@ -420,11 +420,11 @@ func (e Admin) AwaitReplaced(ctx context.Context) error {
 }
 
 // Leads reports whether this process writes to the database.
-func (e Admin) Leads() bool { return !e.node.follows() }
+func (e Node) Leads() bool { return !e.node.follows() }
 
 // Leader returns where the process that leads serves HTTP. It fails with [ragctx.ErrUnavailable] while that is
 // unknown.
-func (e Admin) Leader() (store.Leader, error) {
+func (e Node) Leader() (store.Leader, error) {
 	e.node.mu.Lock()
 	l := e.node.leader
 	e.node.mu.Unlock()
@@ -441,7 +441,7 @@ func (e Admin) Leader() (store.Leader, error) {
 
 // hostname returns the name of this machine.
 func hostname() string {
-	name, _ := os.Hostname() // without a name, loopback addresses are those of one machine
+	name, _ := os.Hostname() // machines without a name count as one
 	return name
 }
 

@@ -34,17 +34,17 @@ func TestFollowerOnPostgres(t *testing.T) {
 		o.Now, o.NewID = nil, nil // ids of two processes differ
 	}
 	leader, follower := open(t, shared), open(t, shared)
-	if !leader.Admin().Leads() || follower.Admin().Leads() {
+	if !leader.Node().Leads() || follower.Node().Leads() {
 		t.Fatal("the first does not lead, or the second does")
 	}
 	if _, err := follower.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "x", Text: "x"}, ""); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Errorf("the follower writes: %v", err)
 	}
-	if err := leader.Admin().Announce("127.0.0.1:1", ""); err != nil {
+	if err := leader.Node().Announce("127.0.0.1:1", ""); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the leader", func() bool {
-		l, err := follower.Admin().Leader()
+		l, err := follower.Node().Leader()
 		return err == nil && l.URL == "http://127.0.0.1:1" && l.Token != ""
 	})
 
@@ -124,7 +124,7 @@ func TestFollowerOnPostgres(t *testing.T) {
 	if err := leader.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := follower.Admin().AwaitLead(t.Context()); err != nil {
+	if err := follower.Node().AwaitLead(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if found := follower.found(query("okapis")); !slices.Equal(found, last) {

@@ -33,8 +33,14 @@ type Requests struct{ *core }
 // Admin has namespaces, quotas, the audit log, snapshots and health.
 type Admin struct{ *core }
 
+// Node is this process among those that share a database. With a database of its own it leads.
+type Node struct{ *core }
+
 // Metrics has the counters of this process.
 type Metrics struct{ *core }
+
+// Node returns the service for processes that share a database.
+func (e *core) Node() Node { return Node{e} }
 
 // Documents returns the service for documents.
 func (e *core) Documents() Documents { return Documents{e} }

@@ -60,7 +60,7 @@ func (e Admin) Status(ctx context.Context) (Status, error) {
 	grant := access.From(ctx)
 	st := Status{
 		Opened: e.opened.UTC(), UptimeSeconds: int64(e.opts.Now().Sub(e.opened).Seconds()),
-		Leads:    e.Admin().Leads(),
+		Leads:    e.Node().Leads(),
 		Embedder: e.Indexes().EmbedderInfo(), Namespaces: []NamespaceStatus{}, Degraded: []string{}, RecentErrors: []Trouble{},
 	}
 	err := grant.RequireRole(access.Admin)
@@ -69,7 +69,7 @@ func (e Admin) Status(ctx context.Context) (Status, error) {
 		st.Directory, err = e.sizes(ctx)
 	}
 	if err == nil && !st.Leads {
-		if l, unknown := e.Admin().Leader(); unknown == nil { // otherwise another one takes over
+		if l, unknown := e.Node().Leader(); unknown == nil { // otherwise another one takes over
 			st.Leader = l.URL
 		}
 	}

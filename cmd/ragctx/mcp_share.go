@@ -22,7 +22,7 @@ func (s settings) share(ctx context.Context, stderr io.Writer, log *slog.Logger)
 	server := api.New(c.local, o)
 	ln, err := listen(ctx, server, "127.0.0.1:0")
 	if err == nil {
-		err = c.local.Admin().Announce(ln.Addr().String(), "")
+		err = c.local.Node().Announce(ln.Addr().String(), "")
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Close())

@@ -139,7 +139,7 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	o.MCP = agents.Handler()
 	var hooks *webhook.Sender
 	defer func() { hooks.Close() }() // after the last request, and before the engine is closed
-	if eng.Admin().Leads() {
+	if eng.Node().Leads() {
 		if hooks, err = s.startWebhooks(ctx, eng); err != nil {
 			return err
 		}
@@ -159,13 +159,13 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	defer stop(nil)
 	// The first query would open the indexes, too. It reports an index that cannot be opened.
 	background.Go(func() { _ = eng.Indexes().Warm(ctx, s.Namespace) })
-	background.Go(func() { stop(eng.Admin().AwaitReplaced(ctx)) })
+	background.Go(func() { stop(eng.Node().AwaitReplaced(ctx)) })
 	eng.Jobs().Start()
-	if eng.Admin().Leads() {
+	if eng.Node().Leads() {
 		s.ingestAll(ctx, &background, eng, sources)
 	} else {
 		background.Go(func() {
-			if eng.Admin().AwaitLead(ctx) != nil {
+			if eng.Node().AwaitLead(ctx) != nil {
 				return
 			}
 			var err error
@@ -208,14 +208,14 @@ func auditAgents(eng *engine.Engine) func(context.Context, mcp.Change) {
 // announce writes the address and the certificate of the server into the lock file.
 func announce(eng *engine.Engine, addr string, cert *certificate) error {
 	if cert == nil {
-		return eng.Admin().Announce(addr, "")
+		return eng.Node().Announce(addr, "")
 	}
 	cert.changed = func(pin string) {
-		if err := eng.Admin().Announce(addr, pin); err != nil {
+		if err := eng.Node().Announce(addr, pin); err != nil {
 			cert.log.Error("commands do not know of the new certificate", "error", err)
 		}
 	}
-	return eng.Admin().Announce(addr, cert.pin())
+	return eng.Node().Announce(addr, cert.pin())
 }
 
 // listen opens the listener after the server's own check, before the address is announced.

@@ -105,7 +105,7 @@ func (segmentPlugin) Merge(
 // errForeign reports a segment that another program or version wrote.
 var errForeign = errors.New("segment of another format")
 
-// writeSegmentFile writes a file durably. It removes what it wrote if that fails.
+// writeSegmentFile writes a file durably. After a failure it removes the file.
 func writeSegmentFile(path string, write func(w io.Writer) error) (size uint64, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -67,7 +67,7 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 	if body != nil {
 		var err error
 		if sent, err = json.Marshal(body); err != nil {
-			return fmt.Errorf("weaviate: %w", err)
+			return fmt.Errorf("ask Weaviate: %w", err)
 		}
 	}
 	first := int(c.first.Load())

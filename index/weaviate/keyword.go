@@ -140,7 +140,7 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		return res, err
 	}
 	if err := q.Params.Validate(); err != nil {
-		return res, fmt.Errorf("weaviate: search: %w", err)
+		return res, fmt.Errorf("search in Weaviate: %w", err)
 	}
 	if q.Groups != nil {
 		res.Groups = make([]float64, len(q.Groups.Sizes))

@@ -54,7 +54,7 @@ var factQuestion = regexp.MustCompile(`^(?:what|what's|who|who's|whose|when|wher
 	`wer|was|wann|wo|welche[rsnm]?|wie (?:lange|oft|viele?|groß|gross|alt|weit|hoch|ist|sind|war|heißt|heisst)|ist|sind|hat|hatte|` +
 	`qui|que|quand|où|quel(?:le)?s?|combien|est-ce|quién|qué|cuándo|dónde|cuál(?:es)?|cuánt[oa]s?)(?:[\s'?]|$)`)
 
-// patience is how long a query waits for vectors. Words alone find most procedures, and what was embedded is kept.
+// patience is how long a query waits for vectors. Words alone find most procedures, and finished vectors are kept.
 const patience = 500 * time.Millisecond
 
 // cosines returns the cosine of each procedure and a question that may ask for it, or 0.

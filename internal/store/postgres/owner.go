@@ -103,7 +103,7 @@ func (o *ownership) claim(ctx context.Context, c *sql.Conn) (epoch int64, err er
 	if err := c.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(?)`, int64(ownerKey)).Scan(&got); err != nil {
 		return 0, err
 	}
-	if got { // nobody else creates the table at the same time
+	if got { // no other process creates the table at the same time
 		for _, create := range []string{
 			`CREATE TABLE IF NOT EXISTS ragctx_owner (one BOOLEAN PRIMARY KEY CHECK (one), epoch BIGINT NOT NULL)`,
 			`ALTER TABLE ragctx_owner ADD COLUMN IF NOT EXISTS leader TEXT`,

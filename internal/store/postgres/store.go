@@ -46,7 +46,7 @@ type Options struct {
 	// Follow opens the database also while another process uses it. The store then reads it until
 	// [Store.Lead] succeeds.
 	Follow bool
-	// AcceptLoss makes all existing indexes useless: they may have what the database has lost.
+	// AcceptLoss has all existing indexes built again: they may have lost writes.
 	AcceptLoss bool
 	// Failed is called on the first failure that needs an operator. It must not block.
 	Failed func(*ragctx.RepairError)
@@ -264,7 +264,7 @@ func (s *Store) Write(ctx context.Context, w sqlstore.Write, fn func(context.Con
 
 // transact runs fn in a transaction.
 func (s *Store) transact(ctx context.Context, ns int64, fn func(context.Context, *sqlstore.Tx) error) (err error) {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // a statement sees what it waited for
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted}) // a statement sees the writes that it waited for
 	if err != nil {
 		return err
 	}

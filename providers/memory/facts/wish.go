@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// wish is what a standing wish asks for, as far as another one can contradict it.
+// wish is the content of a standing wish that another one can contradict.
 type wish struct {
 	values  map[string]string // by topic: the language, the tone, the currency
 	objects []string          // stems of the things and deeds that it names
@@ -73,7 +73,7 @@ func (n *wish) ofTeam() bool {
 
 var teamTopics = wordSet("packages/js packages/py indent quotes case spelling")
 
-// ofAnswers finds preferences, and what is said of the assistant's answers.
+// ofAnswers finds preferences and remarks on the answers of the assistant.
 var ofAnswers = regexp.MustCompile(`\b(?:prefers?|answers|replies|responses|bevorzug[a-z]*|antworten|prefere|reponses|` +
 	`prefiero|respuestas)\b`)
 
@@ -102,7 +102,7 @@ func (n *wish) otherValue(o *wish) bool {
 	return false
 }
 
-// manners are topics that depend on who is addressed.
+// manners are topics that depend on the addressee.
 var manners = wordSet("tone form")
 
 // system is the system of a unit.
@@ -110,7 +110,7 @@ var system = map[string]string{
 	"celsius": "metric", "km": "metric", "gram": "metric", "fahrenheit": "imperial", "miles": "imperial", "ounce": "imperial",
 }
 
-// opposes reports whether one wish asks for what the other one rejects.
+// opposes reports whether one wish asks for a thing that the other one rejects.
 func (n *wish) opposes(o *wish) bool {
 	for topic, value := range n.values {
 		if old, ok := o.values[topic]; ok {
@@ -263,7 +263,7 @@ func readWish(t *text, from, to int) wish {
 	return w
 }
 
-// endOfWish returns the comma after the first words of content: what follows is a reason, or what is not wanted.
+// endOfWish returns the comma after the first words of content: a reason or a rejected thing follows.
 func (t *text) endOfWish(from, to int) int {
 	content := false
 	ws := t.words(from, to)
@@ -292,7 +292,7 @@ var wantsName = regexp.MustCompile(`^(?:(?:call|address) me (?:as |by )?|my name
 	`nennen sie) mich (?:bitte |lieber |einfach )?|` +
 	`sag |ich heisse |(?:appelle|appelez) moi (?:plutot )?|je m'appelle |llamame |me llamo )`)
 
-// rejects finds what is not wanted, also in the words of a permission: "you can stop".
+// rejects finds a rejection, also in the words of a permission: "you can stop".
 var rejects = regexp.MustCompile(` (?:not|never|don't|dont|doesn't|needn't|no|stop|quit|skip|drop|avoid|leave (?:out|` +
 	`off)|scrap|scratch|forget|enough with|` +
 	`nicht|nie|niemals|kein|keine|keinen|keinem|keiner|weglassen|weg|hor auf|aufhoren|verzichte|spar dir|vermeide|schluss mit|` +
