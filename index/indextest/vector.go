@@ -132,6 +132,9 @@ func testVectorTies(t *testing.T, ix *vectorIndex) {
 	ix.wantIDs(t, 9, 2, 4, 5, 7, 9, 8)
 }
 
+// ordersTies reports whether ids decide among equal scores.
+func (ix *vectorIndex) ordersTies() bool { return !slices.Contains(ix.opts.Without, TieOrder) }
+
 func testVectorCopies(t *testing.T, ix *vectorIndex) {
 	const step = 1000
 	for from := 0; from < ix.opts.Copies; from += step {
@@ -143,9 +146,8 @@ func testVectorCopies(t *testing.T, ix *vectorIndex) {
 	}
 	ix.wantChunks(t, ix.opts.Copies)
 	hits := ix.search(t, index.VectorQuery{Vector: ix.at(0, 20).Vector, K: 10, Exact: true})
-	ordered := !slices.Contains(ix.opts.Without, TieOrder)
 	for i, h := range hits {
-		if ordered && h.ID != uint64(i) || math.Abs(h.Score-1) > epsilon {
+		if ix.ordersTies() && h.ID != uint64(i) || math.Abs(h.Score-1) > epsilon {
 			t.Errorf("hit %d of equal vectors = %+v, want id %d at 1", i, h, i)
 		}
 	}

@@ -29,6 +29,7 @@ func opener(t *testing.T) *Opener {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.client.slack = time.Minute
 	t.Cleanup(func() {
 		names, err := p.classes(context.Background())
 		for _, name := range names {

@@ -194,7 +194,7 @@ const openTime = 5 * time.Second
 
 // openTenant opens a tenant, and creates its class unless it exists.
 func (p *Opener) openTenant(t *tenant, class map[string]any, knows func(string) bool) error {
-	ctx, cancel := context.WithTimeout(context.Background(), openTime)
+	ctx, cancel := context.WithTimeout(context.Background(), openTime+p.client.slack)
 	defer cancel()
 	var err error
 	if t.replicas, err = p.ensureClass(ctx, t.class, class); err != nil {
