@@ -133,7 +133,7 @@ func testVectorTies(t *testing.T, ix *vectorIndex) {
 }
 
 // ordersTies reports whether ids decide among equal scores.
-func (ix *vectorIndex) ordersTies() bool { return !slices.Contains(ix.opts.Without, TieOrder) }
+func (l *vectorIndex) ordersTies() bool { return !slices.Contains(l.opts.Without, TieOrder) }
 
 func testVectorCopies(t *testing.T, ix *vectorIndex) {
 	const step = 1000
