@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 )
@@ -192,4 +193,21 @@ func newItem(of *Item) *item {
 	p.ended.Store(of.Ended)
 	p.superseded.Store(micros(of.Superseded))
 	return p
+}
+
+// Effective returns the last upsert of each chunk of a batch, without the chunks that the batch deletes.
+func Effective[C any](upserts []C, deletes []uint64, id func(C) uint64) []C {
+	seen := make(map[uint64]struct{}, len(upserts)+len(deletes))
+	for _, id := range deletes {
+		seen[id] = struct{}{}
+	}
+	kept := make([]C, 0, len(upserts))
+	for _, u := range slices.Backward(upserts) {
+		if _, ok := seen[id(u)]; !ok {
+			seen[id(u)] = struct{}{}
+			kept = append(kept, u)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
 }

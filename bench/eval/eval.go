@@ -31,7 +31,7 @@ type Options struct {
 	// Fresh ingests again even if the data exists. It is needed after a change of text preparation
 	// that changed no version.
 	Fresh bool
-	// Index and IndexKey, Embedder and VectorGraph are those of [engine.Options]. The name in Index is completed by that of the set.
+	// Index, IndexKey, Embedder and VectorGraph are passed to [engine.Options]. The name of the set is added to the name in Index.
 	Index, IndexKey string
 	Embedder        embed.Embedder
 	VectorGraph     string

@@ -23,7 +23,7 @@ func (ix *Index) Apply(ctx context.Context, seq uint64, upserts []index.TextChun
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	upserts, err := ix.storeLong(ctx, dedupe(upserts, deletes))
+	upserts, err := ix.storeLong(ctx, index.Effective(upserts, deletes, func(u index.TextChunk) uint64 { return u.ID }))
 	if err != nil {
 		return err
 	}
@@ -52,23 +52,6 @@ func wholeItems(chunks []index.TextChunk, size int) int {
 		n++
 	}
 	return n
-}
-
-// dedupe keeps the last upsert of each id and drops those that the same batch deletes.
-func dedupe(upserts []index.TextChunk, deletes []uint64) []index.TextChunk {
-	seen := make(map[uint64]struct{}, len(upserts)+len(deletes))
-	for _, id := range deletes {
-		seen[id] = struct{}{}
-	}
-	kept := make([]index.TextChunk, 0, len(upserts))
-	for _, u := range slices.Backward(upserts) {
-		if _, ok := seen[u.ID]; !ok {
-			seen[u.ID] = struct{}{}
-			kept = append(kept, u)
-		}
-	}
-	slices.Reverse(kept)
-	return kept
 }
 
 // publishBatch publishes the view after a batch.

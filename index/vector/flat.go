@@ -122,6 +122,13 @@ func (f *flat) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored,
 // queryUnit returns v normalized and padded, or nil for the zero vector.
 func queryUnit(v []float32, dim int) ([]float32, error) { return queryUnitIn(nil, v, dim) }
 
+// Unit returns v at length 1, or nil for the zero vector. It rejects vectors of other dimensions, and components that are
+// NaN or infinite.
+func Unit(v []float32, dim int) ([]float32, error) {
+	padded, err := queryUnit(v, dim)
+	return padded[:min(dim, len(padded))], err
+}
+
 // queryUnitIn is queryUnit with a buffer to reuse.
 func queryUnitIn(room, v []float32, dim int) ([]float32, error) {
 	length, err := norm(v, dim)

@@ -93,20 +93,10 @@ var _ index.KeywordIndex = (*keywordIndex)(nil)
 // Apply implements [index.KeywordIndex].
 func (x *keywordIndex) Apply(ctx context.Context, seq uint64, upserts []index.TextChunk, deletes []uint64) error {
 	objects := make([]object, 0, len(upserts))
-	at := make(map[uint64]int, len(upserts))
-	for _, u := range upserts {
-		if slices.Contains(deletes, u.ID) {
-			continue
-		}
-		o := object{
+	for _, u := range index.Effective(upserts, deletes, func(u index.TextChunk) uint64 { return u.ID }) {
+		objects = append(objects, object{
 			Class: x.class, Tenant: x.name, ID: objectID(u.ID), Properties: map[string]any{"chunk": true, "terms": termsOf(u)},
-		}
-		if i, again := at[u.ID]; again {
-			objects[i] = o
-			continue
-		}
-		at[u.ID] = len(objects)
-		objects = append(objects, o)
+		})
 	}
 	x.freqs.changed(len(objects) + len(deletes))
 	return x.apply(ctx, seq, objects, deletes)

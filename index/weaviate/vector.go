@@ -2,13 +2,12 @@ package weaviate
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/vector"
 )
 
 // vectorIndex is an [index.VectorIndex] in a tenant. The server's graph answers searches among all chunks; it compares all vectors
@@ -21,57 +20,29 @@ type vectorIndex struct {
 
 var _ index.VectorIndex = (*vectorIndex)(nil)
 
-// unit returns v at length 1, or nil for a zero vector.
-func (x *vectorIndex) unit(v []float32) ([]float32, error) {
-	if len(v) != x.dim {
-		return nil, ragctx.Invalid("vector", "has %d components, the index has vectors of %d; use its embedder", len(v), x.dim)
-	}
-	sum := 0.0
-	for i, c := range v {
-		if math.IsNaN(float64(c)) || math.IsInf(float64(c), 0) {
-			return nil, ragctx.Invalid("vector", "component %d is %v; components are finite numbers", i, c)
-		}
-		sum += float64(c) * float64(c)
-	}
-	if sum == 0 {
-		return nil, nil
-	}
-	u, length := make([]float32, len(v)), math.Sqrt(sum)
-	for i, c := range v {
-		u[i] = float32(float64(c) / length)
-	}
-	return u, nil
-}
-
 // Apply implements [index.VectorIndex].
 func (x *vectorIndex) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	if x.closed.Load() {
 		return index.ErrClosed
 	}
-	last := make(map[uint64][]float32, len(upserts))
-	var order []uint64
-	for _, u := range upserts {
-		v, err := x.unit(u.Vector)
+	units := make([]index.VectorChunk, len(upserts))
+	for i, u := range upserts {
+		v, err := vector.Unit(u.Vector, x.dim)
 		if err != nil {
 			return err
 		}
-		if _, again := last[u.ID]; !again {
-			order = append(order, u.ID)
-		}
-		last[u.ID] = v
+		units[i] = index.VectorChunk{ID: u.ID, Vector: v}
 	}
 	gone := slices.Clone(deletes)
-	objects := make([]object, 0, len(order))
-	for _, id := range order {
-		switch {
-		case slices.Contains(deletes, id):
-		case last[id] == nil:
-			gone = append(gone, id)
-		default:
-			objects = append(objects, object{
-				Class: x.class, Tenant: x.name, ID: objectID(id), Properties: map[string]any{"chunk": true}, Vector: last[id],
-			})
+	objects := make([]object, 0, len(units))
+	for _, u := range index.Effective(units, deletes, func(u index.VectorChunk) uint64 { return u.ID }) {
+		if u.Vector == nil {
+			gone = append(gone, u.ID)
+			continue
 		}
+		objects = append(objects, object{
+			Class: x.class, Tenant: x.name, ID: objectID(u.ID), Properties: map[string]any{"chunk": true}, Vector: u.Vector,
+		})
 	}
 	return x.apply(ctx, seq, objects, gone)
 }
@@ -81,7 +52,7 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 	if x.closed.Load() {
 		return nil, index.ErrClosed
 	}
-	v, err := x.unit(q.Vector)
+	v, err := vector.Unit(q.Vector, x.dim)
 	if err != nil || v == nil {
 		return nil, err
 	}
