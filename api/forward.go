@@ -103,9 +103,8 @@ func (s *Server) relay(c echo.Context, leader store.Leader, to *url.URL) (err er
 	control := http.NewResponseController(c.Response())
 	_ = control.SetReadDeadline(time.Time{})  // the other node has its own;
 	_ = control.SetWriteDeadline(time.Time{}) // writers without deadlines need none
-	ctx, cancel := context.WithCancel(c.Request().Context())
+	ctx, cancel := s.engine.Node().WhileLeading(c.Request().Context(), leader)
 	defer cancel()
-	defer s.whenReplaced(ctx, leader, cancel)()
 	proxy := httputil.ReverseProxy{
 		Transport: s.forwarder.to(leader), FlushInterval: -1,
 		Rewrite: func(p *httputil.ProxyRequest) {
@@ -137,25 +136,6 @@ func (s *Server) relay(c echo.Context, leader store.Leader, to *url.URL) (err er
 	}
 	proxy.ServeHTTP(c.Response(), c.Request().WithContext(ctx))
 	return err
-}
-
-// whenReplaced calls fn once another node leads. The returned func ends that.
-func (s *Server) whenReplaced(ctx context.Context, leader store.Leader, fn func()) (end func()) {
-	ctx, end = context.WithCancel(ctx)
-	go func() {
-		for tick := time.NewTicker(time.Second); ; {
-			select {
-			case <-ctx.Done():
-				tick.Stop()
-				return
-			case <-tick.C:
-			}
-			if now, err := s.engine.Node().Leader(); s.engine.Node().Leads() || err == nil && now != leader {
-				fn()
-			}
-		}
-	}()
-	return end
 }
 
 // unreachable is the problem of a leader that does not answer.

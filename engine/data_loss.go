@@ -17,7 +17,7 @@ func (e *core) checkLost(ctx context.Context) error {
 		return err
 	}
 	has, name, err := e.opts.Indexes.Newest(ctx)
-	if err == nil && has > newest && e.node.shared != nil && !e.node.shared.Leads() {
+	if err == nil && has > newest && e.node.isLed() {
 		// The process that leads has judged the database. An index of this one follows an earlier state of it.
 		e.opts.Logger.WarnContext(ctx, "the indexes of this node are newer than the database; they are built again", "index", name)
 		return os.RemoveAll(filepath.Join(e.opts.Dir, store.IndexName))

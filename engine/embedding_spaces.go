@@ -2,21 +2,24 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/ragctx/ragctx/internal/retrieve"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
+	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
 // openEmbeddingSpaces determines the embedding space of the data directory. A new directory takes the
 // options' embedder. A directory filled by another one is rejected, or changed in the background.
 func (e *core) openEmbeddingSpaces(ctx context.Context) error {
-	if e.node.shared != nil && !e.node.shared.Leads() {
+	if e.node.isLed() {
 		return e.openFollowedSpace(ctx)
 	}
 	active, err := e.activeEmbedder(ctx)
@@ -109,3 +112,61 @@ func (e *core) findEmbedder(id embed.Identity) embed.Embedder {
 
 // Embedder returns the identity of the active embedder, which made the vectors that are searched.
 func (e Indexes) Embedder() embed.Identity { return e.spaces.Current.Load().Identity }
+
+// leaderPatience is how long an opening waits for a leader that starts at the same time.
+const leaderPatience = 5 * time.Second
+
+// openFollowedSpace opens the embedding space that another process has chosen.
+func (e *core) openFollowedSpace(ctx context.Context) error {
+	active, err := e.activeEmbedder(ctx)
+	for until := time.Now().Add(leaderPatience); err == nil && active == 0 && time.Now().Before(until); { // of a leader that starts
+		if httpclient.Sleep(ctx, nodeInterval/10) != nil {
+			return ctx.Err()
+		}
+		active, err = e.activeEmbedder(ctx)
+	}
+	if err == nil && active == 0 {
+		err = fmt.Errorf("%w: the database has no embedder yet; try again when the first node has started", ragctx.ErrUnavailable)
+	}
+	if err == nil {
+		err = e.sizeEmbedder(ctx, active)
+	}
+	if err == nil {
+		err = e.followEmbedder(ctx)
+	}
+	if space := e.spaces.Current.Load(); err == nil && space.Embedder == nil {
+		e.opts.Logger.WarnContext(ctx, "this node has not the embedder of the database; its questions use words alone",
+			"embedder", space.Identity.String())
+	}
+	return err
+}
+
+// followEmbedder changes to the embedder of the database, if another process has changed it.
+func (e *core) followEmbedder(ctx context.Context) error {
+	active, err := e.activeEmbedder(ctx)
+	if err != nil || active == 0 {
+		return err
+	}
+	if now := e.spaces.Current.Load(); now != nil && now.ID == active {
+		return nil
+	}
+	identity, err := e.store.EmbedderIdentity(ctx, active)
+	if err != nil {
+		return err
+	}
+	next := retrieve.NewSpace(active, identity, e.findEmbedder(identity), &e.embedderCalls)
+	old := e.spaces.Current.Load()
+	if old == nil { // while the engine opens
+		e.spaces.Current.Store(next)
+		return nil
+	}
+	e.spaces.Next.Store(next) // serves the indexes that change first
+	if err := e.prepareIndexes(ctx, next); err != nil {
+		return errors.Join(err, e.abandon(ctx))
+	}
+	e.spaces.Current.Store(next)
+	e.spaces.Next.Store(old)
+	err = e.switchIndexes(ctx, next)
+	e.spaces.Next.Store(nil)
+	return errors.Join(err, e.opts.Indexes.KeepSpace(ctx, next.Name()))
+}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/httpclient"
-	"github.com/ragctx/ragctx/internal/retrieve"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/throttle"
 )
@@ -37,7 +36,10 @@ type node struct {
 	// shown is the first of the vectors that were announced last.
 	shown  uint64
 	leader store.Leader
-	self   store.Leader // announced to the other processes when this one leads
+	// underLeader ends when another process leads.
+	underLeader context.Context //nolint:containedctx // ends with the leader
+	leaderGone  context.CancelFunc
+	self        store.Leader // announced to the other processes when this one leads
 
 	wake       chan struct{} // after a change of pending
 	watching   context.CancelFunc
@@ -56,7 +58,7 @@ func newNode(e *core) *node {
 	nothing := func() {}
 	return &node{
 		engine: e, leading: make(chan struct{}), replaced: make(chan *ragctx.RepairError, 1), pending: make(map[int64]bool),
-		wake: make(chan struct{}, 1), watching: nothing, end: nothing,
+		wake: make(chan struct{}, 1), underLeader: context.Background(), leaderGone: nothing, watching: nothing, end: nothing,
 	}
 }
 
@@ -81,9 +83,12 @@ func (n *node) follows() bool {
 	}
 }
 
+// isLed reports whether the store is that of a process that follows, also before this node has started.
+func (n *node) isLed() bool { return n.shared != nil && !n.shared.Leads() }
+
 // start begins to lead, or to follow.
 func (n *node) start(ctx context.Context) error {
-	if n.shared == nil || n.shared.Leads() {
+	if !n.isLed() {
 		return n.lead(ctx)
 	}
 	if err := n.readSettings(ctx); err != nil {
@@ -154,8 +159,8 @@ func (n *node) readSettings(ctx context.Context) error {
 	return nil
 }
 
-// announced shows the vectors that were withheld: the process that leads has begun to announce them.
-func (n *node) announced() {
+// showAnnounced shows the vectors that were withheld: the process that leads has begun to announce them.
+func (n *node) showAnnounced() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if first := n.engine.withheld.Swap(0); first != 0 {
@@ -166,18 +171,8 @@ func (n *node) announced() {
 // takeOver waits until this process leads.
 func (n *node) takeOver(ctx context.Context) {
 	failed := false
-	for !n.sleep(ctx, nodeInterval) {
-		got, err := n.shared.Lead(ctx)
-		if err == nil && got {
-			n.empty(0)
-			err = n.catchUp(ctx, 0)
-		}
-		if err == nil && got {
-			err = n.lead(ctx)
-		}
-		if err == nil && !got {
-			err = n.look(ctx)
-		}
+	for httpclient.Sleep(ctx, nodeInterval) == nil {
+		leads, err := n.tryLead(ctx)
 		level := slog.LevelWarn
 		if failed { // it was logged
 			level = slog.LevelDebug
@@ -186,12 +181,28 @@ func (n *node) takeOver(ctx context.Context) {
 		case ctx.Err() != nil:
 		case failed:
 			n.engine.opts.Logger.Log(ctx, level, "this node cannot follow or take over; retrying", "error", err)
-		case got:
+		case leads:
 			n.engine.opts.Logger.InfoContext(ctx, "this node leads from now on: it writes")
 			n.watching()
+			n.setLeader(store.Leader{})
 			return
 		}
 	}
+}
+
+// tryLead begins to lead unless another process does, which it then looks at.
+func (n *node) tryLead(ctx context.Context) (leads bool, err error) {
+	if leads, err = n.shared.Lead(ctx); err != nil {
+		return false, err
+	}
+	if !leads {
+		return false, n.look(ctx)
+	}
+	n.empty(0)
+	if err := n.catchUp(ctx, 0); err != nil {
+		return false, err
+	}
+	return true, n.lead(ctx)
 }
 
 // look reads the leader and the settings of embedding, which no notification announces.
@@ -200,19 +211,18 @@ func (n *node) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	n.leader = l
-	n.mu.Unlock()
+	n.setLeader(l)
 	return n.readSettings(ctx)
 }
 
-// sleep waits, and reports whether ctx has ended.
-func (n *node) sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return true
-	case <-time.After(d):
-		return false
+// setLeader notes the process that leads, and ends what waits for another one.
+func (n *node) setLeader(l store.Leader) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.leader != l {
+		n.leaderGone()
+		n.leader = l
+		n.underLeader, n.leaderGone = context.WithCancel(context.Background())
 	}
 }
 
@@ -225,19 +235,13 @@ func (n *node) watch(ctx context.Context) {
 		}
 		n.engine.opts.Logger.WarnContext(ctx, "the connection that reports writes of other nodes was lost; connecting again", "error", err)
 		n.note(0)
-		if n.sleep(ctx, nodeInterval) {
+		if httpclient.Sleep(ctx, nodeInterval) != nil {
 			return
 		}
 	}
 }
 
-// keysChanged stands for writes of API keys; -1 stands for those that concern only the process that makes them.
-const keysChanged = -2
-
 func (n *node) note(ns int64) {
-	if ns == keysChanged+1 {
-		return
-	}
 	n.mu.Lock()
 	n.pending[ns] = true
 	n.mu.Unlock()
@@ -264,7 +268,7 @@ func (n *node) apply(ctx context.Context) {
 			n.empty(ns)
 		}
 		var errs []error
-		if changed[0] || changed[keysChanged] {
+		if changed[0] || changed[store.OnlyKeys] {
 			errs = append(errs, e.keys.reload(ctx))
 		}
 		if changed[0] {
@@ -277,7 +281,7 @@ func (n *node) apply(ctx context.Context) {
 		}
 		if err := errors.Join(errs...); err != nil && ctx.Err() == nil {
 			e.opts.Logger.WarnContext(ctx, "writes of another node could not be followed; retrying", "error", err)
-			if n.sleep(ctx, nodeInterval) {
+			if httpclient.Sleep(ctx, nodeInterval) != nil {
 				return
 			}
 			n.note(0)
@@ -324,10 +328,10 @@ func (n *node) dropErased(ctx context.Context) error {
 
 // compactAll removes erased data from the files of indexes, also after this process has taken over.
 func (n *node) compactAll(ctx context.Context) {
-	for !n.sleep(ctx, nodeInterval) {
+	for httpclient.Sleep(ctx, nodeInterval) == nil {
 		began := time.Now()
 		throttle.Background(func() { n.compact(ctx) })
-		if n.sleep(ctx, compactRest*time.Since(began)) {
+		if httpclient.Sleep(ctx, compactRest*time.Since(began)) != nil {
 			return
 		}
 	}
@@ -422,6 +426,19 @@ func (e Node) AwaitReplaced(ctx context.Context) error {
 // Leads reports whether this process writes to the database.
 func (e Node) Leads() bool { return !e.node.follows() }
 
+// WhileLeading returns ctx with cancellation when another process leads than l. The caller calls the returned func
+// when done.
+func (e Node) WhileLeading(ctx context.Context, l store.Leader) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancel(ctx)
+	e.node.mu.Lock()
+	defer e.node.mu.Unlock()
+	if e.node.leader != l {
+		end()
+	}
+	stop := context.AfterFunc(e.node.underLeader, end)
+	return ctx, func() { stop(); end() }
+}
+
 // Leader returns where the process that leads serves HTTP. It fails with [ragctx.ErrUnavailable] while that is
 // unknown.
 func (e Node) Leader() (store.Leader, error) {
@@ -443,59 +460,4 @@ func (e Node) Leader() (store.Leader, error) {
 func hostname() string {
 	name, _ := os.Hostname() // machines without a name count as one
 	return name
-}
-
-// openFollowedSpace opens the embedding space that another process has chosen.
-func (e *core) openFollowedSpace(ctx context.Context) error {
-	active, err := e.activeEmbedder(ctx)
-	for until := time.Now().Add(closeTimeout); err == nil && active == 0 && time.Now().Before(until); { // of a leader that starts
-		if e.node.sleep(ctx, nodeInterval/10) {
-			return ctx.Err()
-		}
-		active, err = e.activeEmbedder(ctx)
-	}
-	if err == nil && active == 0 {
-		err = fmt.Errorf("%w: the database has no embedder yet; try again when the first node has started", ragctx.ErrUnavailable)
-	}
-	if err == nil {
-		err = e.sizeEmbedder(ctx, active)
-	}
-	if err == nil {
-		err = e.followEmbedder(ctx)
-	}
-	if space := e.spaces.Current.Load(); err == nil && space.Embedder == nil {
-		e.opts.Logger.WarnContext(ctx, "this node has not the embedder of the database; its questions use words alone",
-			"embedder", space.Identity.String())
-	}
-	return err
-}
-
-// followEmbedder changes to the embedder of the database, if another process has changed it.
-func (e *core) followEmbedder(ctx context.Context) error {
-	active, err := e.activeEmbedder(ctx)
-	if err != nil || active == 0 {
-		return err
-	}
-	if now := e.spaces.Current.Load(); now != nil && now.ID == active {
-		return nil
-	}
-	identity, err := e.store.EmbedderIdentity(ctx, active)
-	if err != nil {
-		return err
-	}
-	next := retrieve.NewSpace(active, identity, e.findEmbedder(identity), &e.embedderCalls)
-	old := e.spaces.Current.Load()
-	if old == nil { // while the engine opens
-		e.spaces.Current.Store(next)
-		return nil
-	}
-	e.spaces.Next.Store(next) // serves the indexes that change first
-	if err := e.prepareIndexes(ctx, next); err != nil {
-		return errors.Join(err, e.abandon(ctx))
-	}
-	e.spaces.Current.Store(next)
-	e.spaces.Next.Store(old)
-	err = e.switchIndexes(ctx, next)
-	e.spaces.Next.Store(nil)
-	return errors.Join(err, e.opts.Indexes.KeepSpace(ctx, next.Name()))
 }

@@ -24,7 +24,7 @@ func (e *core) openIndexes() (index.Opener, error) {
 	}
 	o, err := weaviate.New(weaviate.Options{
 		URL: e.opts.Index, Key: e.opts.IndexKey, Now: e.opts.Now, Logger: e.opts.Logger,
-		Follows: func() bool { return e.node.shared != nil && !e.node.shared.Leads() },
+		Follows: func() bool { return e.node.isLed() }, // the node is made later
 	})
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (f feed) follow(ctx context.Context, after uint64, want index.Want) (index.
 		return b, err
 	}
 	if len(b.Revised) > 0 && f.node.follows() {
-		f.node.announced() // by the process that leads
+		f.node.showAnnounced() // by the process that leads
 	}
 	if b.Vectors == nil && len(b.Add) <= embedAtOnce {
 		f.hideWithheld(b.Revised)

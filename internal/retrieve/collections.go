@@ -140,10 +140,7 @@ func (c *Collections) follow(ctx context.Context, col *collection, seq uint64) e
 // CatchUpOpen applies changes of another process to all indexes that are open or being opened. newest returns the
 // change that an index must have applied; 0 is none.
 func (c *Collections) CatchUpOpen(ctx context.Context, newest func(store.Collection) (uint64, error)) error {
-	c.mu.Lock()
-	ids := slices.Collect(maps.Keys(c.all))
-	c.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range c.ids() {
 		seq, err := newest(id)
 		if err != nil {
 			return err
@@ -237,12 +234,16 @@ func (c *Collections) CatchUp(ctx context.Context, id store.Collection, seq uint
 	return col.index.CatchUp(ctx, seq)
 }
 
+// ids returns the collections whose index is open or being opened.
+func (c *Collections) ids() []store.Collection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Keys(c.all))
+}
+
 // Each calls fn for every index that is open or being opened.
 func (c *Collections) Each(ctx context.Context, fn func(store.Collection, index.Index) error) error {
-	c.mu.Lock()
-	ids := slices.Collect(maps.Keys(c.all))
-	c.mu.Unlock()
-	for _, id := range ids {
+	for _, id := range c.ids() {
 		col, release, err := c.get(ctx, id)
 		if err != nil {
 			return err

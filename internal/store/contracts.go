@@ -515,7 +515,7 @@ type Shared interface {
 	// Lead makes this process the leader unless another one is.
 	Lead(ctx context.Context) (bool, error)
 	// Watch calls changed after each commit of another process. Its argument is the namespace with other answers,
-	// 0 for all, -1 for none, or -2 if API keys may have changed. The first call has 0. It returns when the
+	// 0 for all, or [OnlyKeys]. The first call has 0. Commits that concern no other process are left out. It returns when the
 	// connection is lost.
 	Watch(ctx context.Context, changed func(ns int64)) error
 	// Refresh empties the caches of a namespace, or of all with 0.
@@ -528,6 +528,9 @@ type Shared interface {
 	Announce(ctx context.Context, l Leader) error
 	Leader(ctx context.Context) (Leader, error)
 }
+
+// OnlyKeys stands for a namespace in writes of API keys. No answer depends on them, but every process holds the keys.
+const OnlyKeys = -2
 
 // Leader is where the leader of a shared store serves HTTP.
 type Leader struct {

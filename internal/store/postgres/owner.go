@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
@@ -52,10 +53,8 @@ func (s *Store) own(ctx context.Context, o Options) (*ownership, error) {
 			return nil, fmt.Errorf("%w: another ragctx uses this database; stop it, or give this one a database of its own",
 				ragctx.ErrConflict)
 		}
-		select {
-		case <-time.After(ownerInterval / 10):
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		if err := httpclient.Sleep(ctx, ownerInterval/10); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -161,12 +160,8 @@ func (o *ownership) keep(ctx context.Context) {
 			o.mu.Unlock()
 			_ = c.Close() // it is lost
 		}
-		if o.retake(ctx) {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(ownerInterval / 10):
+		if !o.retake(ctx) && httpclient.Sleep(ctx, ownerInterval/10) != nil {
+			return
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/ragctx/ragctx/internal/store"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
 
 // channel is where each write is announced to the other processes.
@@ -69,7 +70,7 @@ func (s *Store) Watch(ctx context.Context, changed func(ns int64)) error {
 			return err
 		}
 		defer at.Close(context.WithoutCancel(ctx)) // the pool drops it
-		changed(0)
+		changed(sqlstore.AllNamespaces)
 		for {
 			n, err := await(ctx, at, ownerTimeout)
 			if err != nil {
@@ -80,9 +81,11 @@ func (s *Store) Watch(ctx context.Context, changed func(ns int64)) error {
 			}
 			ns, err := strconv.ParseInt(n.Payload, 10, 64)
 			if err != nil {
-				ns = 0 // of another version
+				ns = sqlstore.AllNamespaces // of another version
 			}
-			changed(ns)
+			if ns != sqlstore.NoNamespaces {
+				changed(ns)
+			}
 		}
 	}))
 }

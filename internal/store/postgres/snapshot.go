@@ -175,7 +175,7 @@ func (s *Store) fill(ctx context.Context, from *sql.Tx) error {
 					return err
 				}
 			}
-			if _, err := tx.Exec(ctx, newHistory, uuid.NewString(), s.now().UnixMicro()); err != nil {
+			if _, err := tx.Exec(ctx, translate(newHistory).text, uuid.NewString(), s.now().UnixMicro()); err != nil {
 				return err
 			}
 			return fillNumbers(ctx, from, tx)
@@ -268,12 +268,4 @@ func rowOf(t sqlite.Table) (row, into []any) {
 
 // newHistory replaces the tokens of all openings by a new one. An index that follows an earlier state of the database,
 // on any node, is then built again.
-const newHistory = `WITH gone AS (DELETE FROM opens) INSERT INTO opens (token, opened) VALUES ($1, $2)`
-
-// forgetOpenings begins a new history.
-func (s *Store) forgetOpenings(ctx context.Context) error {
-	return s.transact(ctx, sqlstore.AllNamespaces, func(ctx context.Context, tx *sqlstore.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM opens`)
-		return err
-	})
-}
+const newHistory = `WITH gone AS (DELETE FROM opens) INSERT INTO opens (token, opened) VALUES (?, ?)`

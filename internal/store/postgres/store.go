@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -129,16 +130,16 @@ func (s *Store) open(ctx context.Context, o Options) (err error) {
 	if err := s.migrate(ctx); err != nil {
 		return err
 	}
-	if err := s.StartFollowing(ctx); err != nil || !s.Leads() {
-		return err
+	if !s.Leads() {
+		return s.StartFollowing(ctx)
 	}
 	if o.AcceptLoss {
-		if err := s.forgetOpenings(ctx); err != nil {
-			return err
+		if _, err := s.db.ExecContext(ctx, newHistory, uuid.NewString(), s.now().UnixMicro()); err != nil {
+			return wrap(err)
 		}
 	}
-	_, err = s.Lead(ctx)
-	return err
+	s.leading = true
+	return s.Start(ctx)
 }
 
 // migrate applies the missing schema files, each in its own transaction. It rejects a database from a
@@ -149,26 +150,20 @@ func (s *Store) migrate(ctx context.Context) error {
 		return err
 	}
 	slices.Sort(files)
-	for until := time.Now().Add(migrationPatience); !s.Leads(); { // a leader that starts at the same time migrates
-		var have int
-		err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM ragctx_schema`).Scan(&have)
-		if err == nil && have >= len(files) || ctx.Err() != nil || time.Now().After(until) {
-			break
+	have, err := s.schemaVersion(ctx)
+	for until := time.Now().Add(migrationPatience); !s.Leads(); have, err = s.schemaVersion(ctx) {
+		if err == nil && have >= len(files) || time.Now().After(until) {
+			break // else a leader that starts at the same time migrates
 		}
-		time.Sleep(ownerInterval / 10)
+		if err := httpclient.Sleep(ctx, ownerInterval/10); err != nil {
+			return err
+		}
 		if _, err := s.owner.lead(ctx); err != nil {
 			return err
 		}
 	}
-	if s.Leads() {
-		const create = `CREATE TABLE IF NOT EXISTS ragctx_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL)`
-		if _, err := s.db.ExecContext(ctx, create); err != nil {
-			return wrap(err)
-		}
-	}
-	var have int
-	if err := s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM ragctx_schema`).Scan(&have); err != nil {
-		return wrap(err)
+	if err != nil {
+		return err
 	}
 	if have > len(files) {
 		return fmt.Errorf("%w: the database was written by a newer version of ragctx (schema %d, this program knows %d); use that version",
@@ -187,6 +182,18 @@ func (s *Store) migrate(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// schemaVersion returns the number of schema files that were applied.
+func (s *Store) schemaVersion(ctx context.Context) (have int, err error) {
+	if s.Leads() {
+		const create = `CREATE TABLE IF NOT EXISTS ragctx_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL)`
+		if _, err := s.db.ExecContext(ctx, create); err != nil {
+			return 0, wrap(err)
+		}
+	}
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(max(version), 0) FROM ragctx_schema`).Scan(&have)
+	return have, wrap(err)
 }
 
 // apply runs the statements of a schema file.

@@ -13,8 +13,6 @@ const (
 	// NoNamespaces marks writes that no answer depends on: jobs, audit, counters, request keys,
 	// conversations, hidden rows and ledger messages.
 	NoNamespaces = -1
-	// OnlyKeys marks writes of API keys. No answer depends on them, but every process holds the keys.
-	OnlyKeys = -2
 )
 
 // commits counts commits by namespace.
@@ -25,7 +23,7 @@ type commits struct {
 
 func (c *commits) add(ns int64) {
 	switch ns {
-	case NoNamespaces, OnlyKeys:
+	case NoNamespaces, store.OnlyKeys:
 	case AllNamespaces:
 		c.global.Add(1)
 	default:

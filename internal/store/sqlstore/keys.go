@@ -69,7 +69,7 @@ func (s *Store) CreateKey(ctx context.Context, k store.StoredKey) error {
 	if err != nil {
 		return err
 	}
-	err = s.write.doIn(ctx, OnlyKeys, High, func(ctx context.Context, tx *Tx) error {
+	err = s.write.doIn(ctx, store.OnlyKeys, High, func(ctx context.Context, tx *Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM keys WHERE revoked < ?`, k.Created.Add(-keepRevoked).UnixMicro()); err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s *Store) CreateKey(ctx context.Context, k store.StoredKey) error {
 // RevokeKey implements [store.Keys].
 func (s *Store) RevokeKey(ctx context.Context, id string) (store.StoredKey, error) {
 	var k store.StoredKey
-	err := s.writeFreeing(ctx, OnlyKeys, High, func(ctx context.Context, tx *Tx) (err error) {
+	err := s.writeFreeing(ctx, store.OnlyKeys, High, func(ctx context.Context, tx *Tx) (err error) {
 		k, err = scanKey(tx.QueryRowContext(ctx, `UPDATE keys SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING `+keyColumns,
 			s.now().UnixMicro(), id))
 		if errors.Is(err, sql.ErrNoRows) {

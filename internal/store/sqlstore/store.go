@@ -155,10 +155,12 @@ func (s *Store) StartFollowing(ctx context.Context) error {
 
 // Lead starts the garbage collector. Afterwards no other process changes the database.
 func (s *Store) Lead(ctx context.Context) error {
-	if err := s.view(ctx, func(tx *Tx) error { return s.openings.follow(ctx, tx) }); err != nil {
-		return err
+	if s.openings.follows.Load() { // the last changes of the other process
+		if err := s.view(ctx, func(tx *Tx) error { return s.openings.read(ctx, tx) }); err != nil {
+			return err
+		}
+		s.openings.follows.Store(false)
 	}
-	s.openings.follows.Store(false)
 	unfinished, err := s.openErasures(ctx)
 	if err != nil {
 		return err
