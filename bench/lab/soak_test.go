@@ -79,6 +79,7 @@ type stock struct {
 	mu                sync.Mutex
 	documents         map[string]bool
 	turns             map[string]int // by session
+	completed         int            // turns, also those erased since
 	requests, deletes int
 }
 
@@ -109,6 +110,7 @@ func (s *stock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		delete(s.documents, r.URL.EscapedPath())
 	case r.URL.Path == "/v1/turns":
 		s.turns[body.Session]++
+		s.completed++
 	}
 	if r.Method != http.MethodDelete && r.URL.Query().Get("namespace") != "" && r.URL.Query().Get("namespace") != "n" {
 		w.WriteHeader(http.StatusBadRequest)
@@ -125,7 +127,7 @@ func TestSoak(t *testing.T) {
 			Every: 10 * time.Millisecond,
 			Probe: func() Reading { reads++; r := NewReading(); r.Files = float64(reads); return r },
 			Progress: func(r Reading) {
-				if r.Operations > 1500 { // 300 turns, of which 20 a client are to stay
+				if r.Operations > 3000 { // 600 turns, of which some 20 a client are to stay
 					cancel()
 				}
 			},
@@ -147,14 +149,15 @@ func TestSoak(t *testing.T) {
 				t.Errorf("failed with %v", r.Errors)
 			}
 		}
+		// A turn stays when its erasure failed or was given up, so the bound is generous.
 		server.mu.Lock() // a request that was given up may still be served
 		alive := 0
 		for _, n := range server.turns {
 			alive += n
 		}
-		if bounded := alive <= 4*(sessionTurns+1); len(server.documents) > 20 || bounded == history || server.deletes == 0 {
-			t.Errorf("with history %v %d documents and %d turns are alive after %d deletes", history,
-				len(server.documents), alive, server.deletes)
+		if bounded := alive < server.completed/2; len(server.documents) > 20 || bounded == history || server.deletes == 0 {
+			t.Errorf("with history %v %d documents and %d of %d turns are alive after %d deletes", history,
+				len(server.documents), alive, server.completed, server.deletes)
 		}
 		server.mu.Unlock()
 	}
