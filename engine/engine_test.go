@@ -52,7 +52,7 @@ type fixture struct {
 func open(t *testing.T, change ...func(*engine.Options)) *fixture {
 	t.Helper()
 	f := &fixture{t: t, clock: newClock()}
-	f.opts = engine.Options{Dir: t.TempDir(), Now: f.clock.now, NewID: sequence()}
+	f.opts = engine.Options{Dir: t.TempDir(), Now: f.clock.now, NewID: sequence(), ProviderTimeout: patience}
 	for _, c := range change {
 		c(&f.opts)
 	}
@@ -64,6 +64,19 @@ func open(t *testing.T, change ...func(*engine.Options)) *fixture {
 // spelling is for tests of missing results: its embedder finds no similarity between texts without a
 // common word part.
 func spelling(o *engine.Options) { o.Embedder = embed.NewHashing(0) }
+
+// patience is how long a test waits for an event before it fails. Processors may be slow or busy.
+const patience = 3 * time.Minute
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for until := time.Now().Add(patience); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+	}
+}
 
 func (f *fixture) reopen() {
 	f.t.Helper()
@@ -109,7 +122,18 @@ func (f *fixture) turn(t ragctx.Turn) engine.TurnResult {
 	return r
 }
 
-func (f *fixture) ask(q ragctx.ContextQuery) resolve.Answer {
+// ask returns the answer to a query. It asks again while an index is being built.
+func (f *fixture) ask(q ragctx.ContextQuery) (a resolve.Answer) {
+	f.t.Helper()
+	eventually(f.t, "an answer without a degraded part", func() bool {
+		a = f.askOnce(q)
+		return len(a.Degraded) == 0
+	})
+	return a
+}
+
+// askOnce returns the answer to a query, which may be degraded.
+func (f *fixture) askOnce(q ragctx.ContextQuery) resolve.Answer {
 	f.t.Helper()
 	a, err := f.Context(f.t.Context(), q)
 	if err != nil {
@@ -432,7 +456,7 @@ func TestBrokenEmbedderCostsOnlyItsSignal(t *testing.T) {
 			b.Embedder = embed.NewHashing(0)
 			f := open(t, func(o *engine.Options) { o.Embedder = b })
 			f.put("d", "walrus")
-			a := f.ask(query("walrus"))
+			a := f.askOnce(query("walrus"))
 			if len(a.Items) != 1 {
 				t.Fatalf("found %d items", len(a.Items))
 			}
@@ -506,7 +530,7 @@ func TestCloseDoesNotWaitForAStuckProvider(t *testing.T) {
 	go func() { f.Close(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Error("Close hangs")
 	}
 }

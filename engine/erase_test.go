@@ -220,7 +220,7 @@ func TestEraseWaitsForALeg(t *testing.T) {
 	if err := os.Rename(aside, place); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(3 * time.Minute); len(tracesIn(t, w.dir, "Zq1Xwv")) > 0; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); len(tracesIn(t, w.dir, "Zq1Xwv")) > 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("still in %v", tracesIn(t, w.dir, "Zq1Xwv"))
 		}

@@ -27,7 +27,7 @@ func (f *fixture) tell(id, user, session, prompt string) {
 
 func (f *fixture) settle() {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(f.t.Context(), patience)
 	defer cancel()
 	if err := f.Sessions().SettleAll(ctx); err != nil {
 		f.t.Fatal(err)

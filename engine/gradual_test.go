@@ -42,7 +42,7 @@ func interim(t *testing.T, e *engine.Engine) (n, all int) {
 // wantInterim waits until so many chunks have an interim vector.
 func wantInterim(t *testing.T, e *engine.Engine, want int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		n, _ := interim(t, e)
 		if n == want {
 			return
@@ -106,7 +106,7 @@ func pauseEmbedding(t *testing.T, e *engine.Engine, pause bool) {
 // waitFor waits until something is so.
 func waitFor(t *testing.T, so func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !so(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it never comes true")
 		}

@@ -29,7 +29,7 @@ func TestSearchesAreMeasured(t *testing.T) {
 		t.Fatalf("an exact search: %+v", m)
 	}
 	ask(false)
-	for end := time.Now().Add(10 * time.Second); e.Metrics().VectorSearches(store.KindDocuments).Recall == nil; runtime.Gosched() {
+	for end := time.Now().Add(patience); e.Metrics().VectorSearches(store.KindDocuments).Recall == nil; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("not done again: %+v", e.Metrics().VectorSearches(store.KindDocuments))
 		}

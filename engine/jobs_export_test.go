@@ -76,6 +76,12 @@ func (e *core) SubmitJob(ctx context.Context, kind string, request any) (Job, er
 // Prune removes what is too old.
 func (e *core) Prune(ctx context.Context) error { return e.jobs.prune(ctx) }
 
+// Cancelled reports whether a job runs and has been told to stop.
+func (e *core) Cancelled(id string) bool {
+	r := e.jobs.find(id)
+	return r != nil && r.isCancelled()
+}
+
 // Spools returns the number of jobs that have not been accepted.
 func (e *core) Spools(ctx context.Context) (int, error) {
 	_, spooling, err := e.store.ExpiredJobs(ctx, e.jobs.now())

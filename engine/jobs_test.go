@@ -203,7 +203,12 @@ func TestCancelJob(t *testing.T) {
 	if j, err := f.Jobs().Cancel(t.Context(), waiting.ID); err != nil || j.State != store.JobCancelled {
 		t.Errorf("waiting: %+v, %v", j, err)
 	}
-	time.AfterFunc(5*time.Millisecond, func() { close(g.open) })
+	go func() {
+		for !f.Cancelled(running.ID) {
+			time.Sleep(time.Millisecond)
+		}
+		close(g.open)
+	}()
 	j, err := f.Jobs().Cancel(t.Context(), running.ID)
 	if err != nil || j.State != store.JobCancelled || j.Counts.Created < 20 || j.Counts.Created > 40 {
 		t.Errorf("running: %+v, %v", j, err)

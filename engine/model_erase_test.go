@@ -153,7 +153,7 @@ func (m *machine) eraseAll(s *modelSpace, all ...erasure) (gone []*version) {
 // completed waits for the end of an erasure that was put off, since a leg is being
 // made again: it is completed with the next.
 func (m *machine) completed(s *modelSpace, err error) error {
-	for end := time.Now().Add(time.Minute); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
+	for end := time.Now().Add(patience); errors.Is(err, ragctx.ErrUnavailable) && time.Now().Before(end); {
 		_, err = m.eng.Documents().Erase(m.Context(), s.name, "nothing")
 	}
 	return err
@@ -224,11 +224,10 @@ func (m *machine) wantNoBytes(words ...string) {
 		return
 	}
 	var word, name string
-	for range 200 { // a follower erases by itself
+	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(50 * time.Millisecond) { // a follower erases by itself
 		if word, name = m.leftover(m.following, words); name == "" {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	m.Fatalf("%s was erased, and is still in %s of the follower", word, name)
 }

@@ -53,7 +53,7 @@ func (m *machine) look(s *modelSpace, kind store.Kind, w *viewer, leg, text stri
 // that is being rebuilt.
 func (m *machine) whole(ask func() ([]string, error)) {
 	m.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		degraded, err := ask()
 		if err != nil {
 			m.Fatal(err)
@@ -62,7 +62,7 @@ func (m *machine) whole(ask func() ([]string, error)) {
 			return
 		}
 		if time.Now().After(end) {
-			m.Fatalf("still degraded after a minute: %v", degraded)
+			m.Fatalf("still degraded after %v: %v", patience, degraded)
 		}
 		m.counts["degraded"]++
 	}

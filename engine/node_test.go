@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
@@ -14,16 +13,6 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for until := time.Now().Add(20 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%s: not within 20 s", what)
-		}
-	}
-}
 
 // TestFollowerOnPostgres changes everything that an engine holds in memory through another one, and then ends
 // that one.

@@ -62,7 +62,7 @@ func TestRecomputedAfterStored(t *testing.T) {
 			nearest(t, e, d)
 		}
 		// The last turn stores the vectors of the one before, so that nothing depends on index files.
-		for end := time.Now().Add(20 * time.Second); i == 2 && g.texts.Load() < 30; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(patience); i == 2 && g.texts.Load() < 30; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%d of 30 texts were embedded", g.texts.Load())
 			}

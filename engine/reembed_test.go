@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,6 +56,7 @@ func (g *gated) EmbedDocuments(ctx context.Context, texts []string) ([][]float32
 
 func openWith(t *testing.T, o engine.Options) *engine.Engine {
 	t.Helper()
+	o.ProviderTimeout = cmp.Or(o.ProviderTimeout, patience)
 	e, err := engine.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +78,7 @@ func putMany(t *testing.T, e *engine.Engine, from, to int) {
 func nearest(t *testing.T, e *engine.Engine, i int) {
 	t.Helper()
 	q := ragctx.ContextQuery{Query: fmt.Sprintf("Document number%d is about topic%d.", i, i)}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		hits, degraded, err := e.Indexes().Hits(t.Context(), q, engine.HitsOptions{Kind: store.KindDocuments, K: 1, Ranking: index.Ranking{Method: "vector"}})
 		if err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
 			t.Fatal(err)
@@ -263,7 +265,7 @@ func TestTableOfAnOlderProgram(t *testing.T) {
 	e.Close()
 	e = openWith(t, engine.Options{Dir: dir})
 	defer e.Close()
-	for end := time.Now().Add(20 * time.Second); e.Indexes().Embedder() != now.Identity(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); e.Indexes().Embedder() != now.Identity(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the embedder is still %s", e.Indexes().Embedder())
 		}

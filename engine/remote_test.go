@@ -256,7 +256,7 @@ func TestReembedByService(t *testing.T) {
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%v, %v", jobs, err)
 	}
-	for end := time.Now().Add(20 * time.Second); client.Usage().Documents.Requests == 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); client.Usage().Documents.Requests == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the service is not asked")
 		}

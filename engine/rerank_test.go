@@ -75,7 +75,7 @@ func TestReranker(t *testing.T) {
 func TestRerankerFails(t *testing.T) {
 	f := open(t, withReranker(judge{err: errors.New("no answer")}))
 	f.put("tea.md", "All about tea.")
-	if a := f.ask(query("tea")); len(a.Items) != 1 || !slices.Equal(a.Degraded, []string{"rerank"}) {
+	if a := f.askOnce(query("tea")); len(a.Items) != 1 || !slices.Equal(a.Degraded, []string{"rerank"}) {
 		t.Errorf("%+v", a)
 	}
 	r, err := f.Search(t.Context(), query("tea"))

@@ -62,7 +62,7 @@ func (f *fixture) becomes(what string, o engine.IngestOptions) {
 		want[id] = d.text
 	}
 	var got map[string]string
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if got = f.texts(""); maps.Equal(got, want) {
 			return
 		}

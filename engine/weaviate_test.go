@@ -118,7 +118,7 @@ func TestIndexOnWeaviate(t *testing.T) {
 		t.Helper()
 		var got string
 		var degraded []string
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 			if got, degraded = ask(user, text); len(degraded) == 0 {
 				break
 			}
