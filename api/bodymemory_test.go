@@ -29,7 +29,7 @@ func TestBodyMemoryShared(t *testing.T) {
 		"Transfer-Encoding: chunked\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n", large/2, strings.Repeat(" ", large/2)),
 	} {
 		// A body that meets the memory of the request before it is refused itself, and is sent again.
-		deadline := time.Now().Add(30 * time.Second)
+		deadline := time.Now().Add(2 * time.Minute)
 		var stalled *net.TCPConn
 		var got answer
 		for got.status != http.StatusServiceUnavailable && time.Now().Before(deadline) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -68,7 +70,7 @@ func startPaused(t *testing.T, o Options, before ...func(*Server)) *fixture {
 // startWith starts a server for an engine with options, in a directory of its own.
 func startWith(t *testing.T, eo engine.Options, o Options, before ...func(*Server)) *fixture {
 	t.Helper()
-	eo.Dir = t.TempDir()
+	eo.Dir, eo.ProviderTimeout = t.TempDir(), cmp.Or(eo.ProviderTimeout, time.Minute)
 	eng, err := engine.Open(t.Context(), eo)
 	if err != nil {
 		t.Fatal(err)

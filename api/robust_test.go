@@ -57,7 +57,7 @@ func TestUnreadableRequests(t *testing.T) {
 // TestSlowClients opens connections that send a byte now and then. The server ends them, and answers
 // others meanwhile.
 func TestSlowClients(t *testing.T) {
-	f := start(t, Options{}, func(s *Server) { s.patience.header, s.patience.request = 300*time.Millisecond, 600*time.Millisecond })
+	f := start(t, Options{}, func(s *Server) { s.patience.header, s.patience.request = time.Second, 2*time.Second })
 	const clients = 50
 	for _, tc := range []struct{ name, head, drip, answer string }{
 		{"headers", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "X", "^(HTTP/1.1 40[08] |$)"},
@@ -66,6 +66,7 @@ func TestSlowClients(t *testing.T) {
 		{"nothing", "", "", "^$"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel() // each takes as long as the server's patience
 			var slow sync.WaitGroup
 			for range clients {
 				conn := f.dial(t)

@@ -31,7 +31,7 @@ type fixture struct {
 
 func start(t testing.TB, o api.Options) *fixture {
 	t.Helper()
-	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), ProviderTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -214,11 +214,14 @@ func TestCallsPerKey(t *testing.T) {
 // itself when it is silent.
 func TestSessionLimits(t *testing.T) {
 	grants := map[string]access.Grant{"one": {Key: "1", Role: access.Read}, "two": {Key: "2", Role: access.Write}, "three": {Key: "3", Role: access.Read}}
-	url := keyed(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{MaxSessions: 3, MaxSessionsPerKey: 2, SessionIdle: 200 * time.Millisecond}), grants)
-	refused := func(key string) bool {
-		_, body := send(t, "POST", url, initialize, with{"X-Grant": key})
-		return strings.Contains(body, "the limits are 3 and 2")
+	serve := func(idle time.Duration) (url string, refused func(key string) bool) {
+		url = keyed(t, mcpserver.New(mcpserver.Local(open(t)), mcpserver.Options{MaxSessions: 3, MaxSessionsPerKey: 2, SessionIdle: idle}), grants)
+		return url, func(key string) bool {
+			_, body := send(t, "POST", url, initialize, with{"X-Grant": key})
+			return strings.Contains(body, "the limits are 3 and 2")
+		}
 	}
+	url, refused := serve(time.Hour)
 	first := begin(t, url, "one")
 	begin(t, url, "one")
 	if !refused("one") {
@@ -230,11 +233,14 @@ func TestSessionLimits(t *testing.T) {
 	}
 	send(t, "DELETE", url, "", with{"X-Grant": "one", "Mcp-Session-Id": first})
 	begin(t, url, "three")
-	for tries := 0; refused("one"); tries++ { // until those that are silent have ended
-		if tries == 500 {
+
+	url, refused = serve(20 * time.Millisecond)
+	begin(t, url, "one")
+	begin(t, url, "one")
+	for end := time.Now().Add(2 * time.Minute); refused("one"); time.Sleep(20 * time.Millisecond) { // until those that are silent have ended
+		if time.Now().After(end) {
 			t.Fatal("sessions that are silent do not end")
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 

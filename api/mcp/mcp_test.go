@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T) *engine.Engine {
 	t.Helper()
-	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	eng, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), ProviderTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
