@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,17 +85,19 @@ func newReceiver(t *testing.T, answer func(try int, w http.ResponseWriter, r *ht
 	return r
 }
 
+// patience is how long a test waits for an event, and a sender for its receiver.
+const patience = 2 * time.Minute
+
 // wait waits until the receiver has n events.
 func (r *receiver) wait(t *testing.T, n int) []string {
 	t.Helper()
-	for range 1000 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		r.mu.Lock()
 		got := slices.Clone(r.got)
 		r.mu.Unlock()
 		if len(got) >= n {
 			return got
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	t.Fatalf("%d events did not come", n)
 	return nil
@@ -109,7 +112,7 @@ func (r *receiver) want(t *testing.T, want ...string) {
 
 func options(url string) Options {
 	return Options{
-		Name: "audit", URL: url, Secret: "hush", AllowPrivate: true, Timeout: 200 * time.Millisecond,
+		Name: "audit", URL: url, Secret: "hush", AllowPrivate: true, Timeout: patience,
 		Filter: events.Filter{Types: []ragctx.EventType{ragctx.EventMemoryStored}, Reader: access.FullGrant()},
 		Sleep:  func(ctx context.Context, _ time.Duration) error { return httpclient.Sleep(ctx, time.Millisecond) },
 	}
@@ -145,7 +148,9 @@ func TestReceiverFailsHangsAndReturns(t *testing.T) {
 		return false
 	})
 	b := newBroker(100, 0)
-	s := start(t, b, filepath.Join(t.TempDir(), "webhooks.json"), options(r.URL))
+	o := options(r.URL)
+	o.Timeout = 2 * time.Second // of the receiver that hangs; the others answer sooner
+	s := start(t, b, filepath.Join(t.TempDir(), "webhooks.json"), o)
 	began := time.Now()
 	for _, id := range []string{"a", "b", "c"} {
 		b.stored(id)
@@ -185,12 +190,12 @@ func TestGivesUp(t *testing.T) {
 // TestRestart tells the receiver after a restart whether it may have missed events.
 func TestRestart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "webhooks.json")
-	fails := false
+	var fails atomic.Bool
 	r := newReceiver(t, func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-		if fails {
+		if fails.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
-		return !fails
+		return !fails.Load()
 	})
 	b := newBroker(100, 0)
 	b.stored("before the first start")
@@ -204,15 +209,11 @@ func TestRestart(t *testing.T) {
 	s = start(t, b, file, options(r.URL))
 	b.stored("c")
 	r.want(t, "a", "b", "c") // nothing was missed, so no events_lost
-	r.mu.Lock()
-	fails = true
-	r.mu.Unlock()
+	fails.Store(true)
 	b.stored("lost with the process")
 	s.Close()
 
-	r.mu.Lock()
-	fails = false
-	r.mu.Unlock()
+	fails.Store(false)
 	b = newBroker(300, 0)
 	s = start(t, b, file, options(r.URL))
 	b.stored("d")
