@@ -151,7 +151,7 @@ func TestFullDisk(t *testing.T) {
 			t.Errorf("d%d is still found", i)
 		}
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		if err := put("instead", "Zqinsteadxw has the room of what was erased."); err == nil {
 			break
 		} else if !errors.Is(err, ragctx.ErrNoSpace) || time.Now().After(end) {
@@ -180,7 +180,7 @@ func TestFullDisk(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		if err := put("last", "Zqlastxw is written."); err == nil {
 			break
 		} else if !errors.Is(err, ragctx.ErrNoSpace) || time.Now().After(end) {

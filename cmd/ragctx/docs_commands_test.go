@@ -158,7 +158,7 @@ func runPage(t *testing.T, sh *shell, path string, atLeast int, addr string) {
 		}
 		ran++
 		want := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(block[2])), "…", `[\s\S]*`) + "$")
-		deadline := time.Now().Add(time.Minute)
+		deadline := time.Now().Add(patience)
 		for {
 			out, ok := sh.run(command)
 			if ok && want.MatchString(out) {

@@ -130,7 +130,7 @@ func strikeWith(t *testing.T, begun, key, fault string, n int) bool {
 	go func() { ended <- s.cmd.Wait() }()
 	select {
 	case <-ended:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		t.Fatalf("%s at call %d: the server does not end\n%s", fault, n, s.stderr.String())
 	}
 	if strings.Contains(s.stderr.String(), "loading shared libraries") {

@@ -92,11 +92,10 @@ func TestKilledIngestGoesOn(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for range 5000 { // until something is stored
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) { // until something is stored
 		if info, err := os.Stat(filepath.Join(data, "ragctx.db-wal")); err == nil && info.Size() > 300<<10 {
 			break
 		}
-		time.Sleep(time.Millisecond)
 	}
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()

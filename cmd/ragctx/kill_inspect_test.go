@@ -167,7 +167,7 @@ func (in *inspection) gone(c *killClient, r *record, version int) {
 func (in *inspection) hits(c *killClient, kind store.Kind, leg, text string) []engine.Hit {
 	q := ragctx.NewQuery(text)
 	q.Namespace = c.namespace()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		hits, degraded, err := in.eng.Indexes().Hits(context.Background(), q, engine.HitsOptions{Kind: kind, K: 10, Ranking: index.Ranking{Method: leg}})
 		if err != nil {
 			in.Fatalf("round %d: %v", in.round, err)
@@ -176,7 +176,7 @@ func (in *inspection) hits(c *killClient, kind store.Kind, leg, text string) []e
 			return hits
 		}
 		if time.Now().After(end) {
-			in.Fatalf("round %d: still degraded after a minute: %v", in.round, degraded)
+			in.Fatalf("round %d: still degraded after %v: %v", in.round, patience, degraded)
 		}
 	}
 }

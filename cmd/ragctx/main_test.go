@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ragctx": func() { os.Exit(realMain()) }})
 }
 
+// patience is how long a test waits for an event before it fails. Processors may be slow or busy.
+const patience = 2 * time.Minute
+
 func TestScripts(t *testing.T) {
 	first := scriptPath(t)
 	testscript.Run(t, testscript.Params{
@@ -67,12 +70,11 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: until PATTERN COMMAND...")
 	}
 	want, out := regexp.MustCompile(`(?m)`+args[0]), ""
-	for range 500 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		_ = ts.Exec(args[1], args[2:]...) // it may fail until then
 		if out = ts.ReadFile("stdout"); want.MatchString(out) {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	ts.Fatalf("it never came to that: %s", out)
 }
@@ -80,13 +82,12 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 // owner waits until the lock file of a data directory says what is wanted. It
 // does not ask engine.FindServer, whose probe could take the lock from a server.
 func owner(ts *testscript.TestScript, dir string, wanted func(engine.Owner) bool) engine.Owner {
-	for range 500 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var o engine.Owner
 		b, err := os.ReadFile(filepath.Join(ts.MkAbs(dir), "LOCK"))
 		if err == nil && json.Unmarshal(b, &o) == nil && wanted(o) {
 			return o
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	ts.Fatalf("the data directory %s has no such owner", dir)
 	return engine.Owner{}

@@ -94,12 +94,11 @@ func (a *agent) awaitJob(t *testing.T, answer string) string {
 	if err := json.Unmarshal([]byte(answer), &begun); err != nil || begun.ID == "" {
 		t.Fatalf("no job was begun: %s", answer)
 	}
-	for range 500 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		text := a.call(t, "job_status", map[string]any{"id": begun.ID})
 		if strings.Contains(text, `"state":"done"`) || strings.Contains(text, `"state":"failed"`) {
 			return text
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	t.Fatal("the job does not end")
 	return ""

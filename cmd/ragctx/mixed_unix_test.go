@@ -326,7 +326,7 @@ func examine(t *testing.T, from, key string, all []*thing) {
 	c := within(eng, key)
 	for _, th := range all {
 		err := th.look(c)
-		for end := time.Now().Add(20 * time.Second); err != nil && (th.cut || th.later) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(patience); err != nil && (th.cut || th.later) && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 			err = th.look(c) // it may be going on
 		}
 		if err != nil {

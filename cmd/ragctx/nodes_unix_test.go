@@ -97,13 +97,12 @@ func (c *cluster) stop(i int) {
 
 // leader returns the node that writes.
 func (c *cluster) leader() int {
-	for range 100 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		for i := range nodeCount {
 			if st, err := c.node(i).Status(c.Context()); err == nil && st.Leads {
 				return i
 			}
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	c.Fatal("no node leads")
 	return 0

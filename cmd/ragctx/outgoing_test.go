@@ -25,10 +25,7 @@ func serving(t *testing.T) (end func() string) {
 	go func() {
 		ended <- run(ctx, []string{"serve", "--data", "d", "--addr", "127.0.0.1:0"}, strings.NewReader(""), &out, io.Discard)
 	}()
-	for range 500 {
-		if engine.OwnerOf("d").Address != "" {
-			break
-		}
+	for end := time.Now().Add(patience); engine.OwnerOf("d").Address == "" && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return func() string {
@@ -81,7 +78,7 @@ func TestWebhooks(t *testing.T) {
 		if !strings.Contains(body, `"type":"memory_stored"`) || !strings.Contains(body, `"memory_id":`) {
 			t.Error(body)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no event came")
 	}
 	if out := end(); !strings.Contains(out, "webhook audit: http://127.0.0.1") {

@@ -84,12 +84,11 @@ func TestProvidersPage(t *testing.T) {
 	ask := func() result {
 		return ragctxIn(t.Context(), t, home, "", "query", "who is on call today?", "--config", filepath.Join(home, "settings.json"), "--data", filepath.Join(home, "d"))
 	}
-	for range 500 { // until it listens
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // until it listens
 		if conn, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 			conn.Close()
 			break
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	r := ask()
 	if !strings.Contains(r.stdout, "<context source=\"oncall:rota\" type=\"Resource\" id=\"rota-today\">\nOn call today: Ada Berg, 4711.\n</context>") {

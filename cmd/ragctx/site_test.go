@@ -47,11 +47,10 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually TEXT ARG...")
 	}
-	for range 500 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if err := ts.Exec("ragctx", args[1:]...); err == nil && strings.Contains(ts.ReadFile("stdout"), args[0]) {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 	ts.Fatalf("ragctx %q does not say %q", args[1:], args[0])
 }
