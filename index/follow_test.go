@@ -24,7 +24,7 @@ func one(n uint64, text string, v ...float32) index.Batch {
 // settle waits until nothing is degraded.
 func settle(t *testing.T, h *harness, q index.Query) index.Result {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 		r := search(t, h, q)
 		if len(r.Degraded) == 0 {
 			return r

@@ -165,7 +165,7 @@ var compacting = events.Filter{Session: talkKey.ID, Types: []ragctx.EventType{ra
 // told returns the types of the first two of them.
 func told(t *testing.T, eng *engine.Engine, after uint64) (types []ragctx.EventType) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for ev, err := range eng.Events().Follow(ctx, compacting, after) {
 		if err != nil {
@@ -182,7 +182,7 @@ func told(t *testing.T, eng *engine.Engine, after uint64) (types []ragctx.EventT
 func observed(t *testing.T, eng *engine.Engine) {
 	t.Helper()
 	a, _, err := eng.Sessions().Storage().Read(t.Context(), talkKey, session.Query{})
-	for deadline := time.Now().Add(20 * time.Second); err == nil; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); err == nil; time.Sleep(time.Millisecond) {
 		var notes []stage.Note
 		notes, err = eng.Sessions().Notes().Notes(t.Context(), stage.Scope{UserID: talkKey.User, SessionID: talkKey.ID})
 		if n := len(notes); n > 0 && notes[n-1].Through == a.Leaf {

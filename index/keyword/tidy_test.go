@@ -67,7 +67,7 @@ func TestTidy(t *testing.T) {
 	if mergeable(slices.Clone(before)) == 0 {
 		t.Fatalf("parts of %d chunks to begin with", before)
 	}
-	for end := time.Now().Add(time.Minute); mergeable(sizes(ix)) != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); mergeable(sizes(ix)) != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		// Scorch does not merge segments that it has not written yet.
 		if err := ix.tidy(t.Context()); err != nil {
 			t.Fatal(err)

@@ -283,7 +283,7 @@ func TestNativeWritesAfterPause(t *testing.T) {
 			n := openTiny(t, o)
 			settle(t, n)
 			change(t, n)
-			for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(2 * time.Minute); ; time.Sleep(time.Millisecond) {
 				if files := graphFiles(fsys); len(files) == 2 && !slices.Equal(files, before) {
 					return
 				}

@@ -48,7 +48,7 @@ func openTiny(t testing.TB, o Options) *native {
 // settle waits until the graph of an index answers and nothing is left to do.
 func settle(t testing.TB, n *native) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Microsecond) {
 		n.wake() // as the next batch does: that a graph may be saved again comes with time
 		n.background.Wait()
 		if a := n.accel.Load(); !n.workDue() && !n.maintaining.Load() && a != nil && a.complete.Load() {

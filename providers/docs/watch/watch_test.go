@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for an expected event before it fails.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // mirror follows paths: their contents when they were last reported.
 type mirror struct {
