@@ -122,8 +122,10 @@ func (c *cluster) node(i int) *api.Client {
 func (c *cluster) write(ctx context.Context, writer int) {
 	dice := rand.New(rand.NewPCG(uint64(writer), 1))
 	known := make(map[string]string) // ids and the words of their texts; "" is deleted
+	var lives [40]int                // the next id of a slot, once a write of the one before was cut off, which may still be done
 	for n := 0; ctx.Err() == nil; n++ {
-		id := fmt.Sprintf("w%d-%d", writer, dice.IntN(40))
+		slot := dice.IntN(len(lives))
+		id := fmt.Sprintf("w%d-%d-%d", writer, slot, lives[slot])
 		word := fmt.Sprintf("zq%dx%dv", writer, n)
 		at := c.node(dice.IntN(nodeCount))
 		var err error
@@ -137,6 +139,7 @@ func (c *cluster) write(ctx context.Context, writer int) {
 		if err != nil {
 			c.refused.Add(1)
 			delete(known, id) // either may hold
+			lives[slot]++
 			if code, _ := ragctx.CodeOf(err); ctx.Err() == nil && code != "unavailable" && !strings.Contains(err.Error(), "EOF") {
 				c.Logf("a write failed: %v", err)
 			}

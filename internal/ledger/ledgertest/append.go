@@ -176,7 +176,8 @@ func testIDs(t *testing.T, w *world) {
 
 // §4.7: concurrent writers keep their order, and no message comes into another writer's batch.
 func testWriters(t *testing.T, w *world) {
-	const writers, rounds, size = 8, 20, 3
+	// A subscriber that is behind has all messages in its buffer.
+	const writers, rounds, size = 8, ledger.SubscriptionBuffer / (8 * 3), 3
 	sub, err := w.Subscribe(filter)
 	if err != nil {
 		t.Fatal(err)

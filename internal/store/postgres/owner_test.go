@@ -37,7 +37,7 @@ func cutOff(t *testing.T, url string) {
 func eventually(t *testing.T, s *postgres.Store, fails bool) {
 	t.Helper()
 	var err error
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		err = s.SetSetting(t.Context(), "a", "b")
 		if _, lost := errors.AsType[*ragctx.RepairError](err); err == nil && !fails || lost && fails {
 			return

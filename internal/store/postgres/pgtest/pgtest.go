@@ -87,7 +87,7 @@ func (s *Server) start(durable bool) error {
 	if err := s.launch(); err != nil {
 		return err
 	}
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		err := s.run("SELECT 1")
 		if err == nil {
 			return nil
@@ -133,7 +133,7 @@ func (s *Server) Database(t testing.TB, name string) string {
 
 // run runs a statement.
 func (s *Server) run(statement string) error {
-	ctx, end := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, end := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer end()
 	c, err := pgx.Connect(ctx, s.url("postgres"))
 	if err != nil {
