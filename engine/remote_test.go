@@ -80,7 +80,7 @@ func (c *byHand) sleep(ctx context.Context, d time.Duration) error {
 func (s *service) client(t *testing.T, change ...func(*remote.Options)) (*remote.Client, *byHand) {
 	t.Helper()
 	c := &byHand{at: t0}
-	o := remote.Options{Shape: remote.OpenAI, URL: s.URL, Model: "m", Now: c.now, Sleep: c.sleep, Price: 2}
+	o := remote.Options{Shape: remote.OpenAI, URL: s.URL, Model: "m", Now: c.now, Sleep: c.sleep, Price: 2, QueryTimeout: patience}
 	for _, f := range change {
 		f(&o)
 	}

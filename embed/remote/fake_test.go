@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -198,9 +199,7 @@ func newClient(t testing.TB, url string, shape remote.Shape, o remote.Options) (
 	t.Helper()
 	clock := newClock()
 	o.Shape, o.URL, o.Now, o.Sleep = shape, url, clock.now, clock.sleep
-	if o.Model == "" {
-		o.Model = "m"
-	}
+	o.Model, o.QueryTimeout = cmp.Or(o.Model, "m"), cmp.Or(o.QueryTimeout, time.Minute)
 	c, err := remote.New(o)
 	if err != nil {
 		t.Fatal(err)
