@@ -13,7 +13,7 @@ import (
 // TestOpenIndexesAreBounded writes to more namespaces than may be open, and finds every namespace's
 // contents, whether its index was closed in between or not.
 func TestOpenIndexesAreBounded(t *testing.T) {
-	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), ProviderTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func (s keptSessions) Close() error { return s.engine.Close() }
 
 func TestConversations(t *testing.T) {
 	sessiontest.Test(t, func(t testing.TB, dir string, o convo.Options) sessiontest.Storage {
-		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Now: o.Now, NewID: o.NewID})
+		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Now: o.Now, NewID: o.NewID, ProviderTimeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,11 +52,7 @@ type eraseWorld struct {
 
 func (w *eraseWorld) open(t *testing.T) *engine.Engine {
 	t.Helper()
-	e, err := engine.Open(t.Context(), engine.Options{Dir: w.dir, Now: func() time.Time { return w.now }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return openWith(t, engine.Options{Dir: w.dir, Now: func() time.Time { return w.now }})
 }
 
 func (w *eraseWorld) fill(t *testing.T, e *engine.Engine) {
@@ -93,12 +89,8 @@ func (w *eraseWorld) check(t *testing.T, e *engine.Engine, gone string, left ...
 		for _, asOf := range []time.Time{{}, w.now.Add(-time.Minute), w.now.Add(-25 * time.Hour)} {
 			q := ragctx.NewQuery("speaks of " + token)
 			q.ContextTypes, q.AsOf, q.UserID, q.Now = nil, asOf, "zoe", w.now
-			res, err := e.Search(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
 			found := false
-			for _, it := range res.Items {
+			for _, it := range searched(t, e, q) {
 				found = found || strings.Contains(it.Content, token)
 			}
 			if want := token != gone && (asOf.IsZero() || !strings.HasPrefix(token, "Qx")); found != want {

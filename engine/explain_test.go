@@ -15,7 +15,7 @@ import (
 // TestExplainKeepsToTheUser: a caller bound to a user does not learn how many memories other users
 // have.
 func TestExplainKeepsToTheUser(t *testing.T) {
-	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir()})
+	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), ProviderTimeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}

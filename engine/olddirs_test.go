@@ -60,7 +60,7 @@ func TestOldDataDirectories(t *testing.T) {
 			dir := unpack(t, archive)
 			now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
 			open := func() *engine.Engine {
-				e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Now: func() time.Time { return now }})
+				e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Now: func() time.Time { return now }, ProviderTimeout: patience})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -138,12 +138,8 @@ func finds(t *testing.T, e *engine.Engine, query, user string, asOf time.Time, w
 	t.Helper()
 	q := ragctx.NewQuery(query)
 	q.ContextTypes, q.UserID, q.AsOf = nil, user, asOf
-	res, err := e.Search(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := false
-	for _, it := range res.Items {
+	for _, it := range searched(t, e, q) {
 		seen = seen || strings.Contains(it.Content, query)
 	}
 	if seen != (want != "") {

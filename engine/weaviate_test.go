@@ -87,7 +87,7 @@ func TestIndexOnWeaviate(t *testing.T) {
 	url := fmt.Sprintf("weaviate://%s/E%dx%d", r.ln.Addr(), os.Getpid(), time.Now().UnixNano())
 	dir := t.TempDir()
 	open := func() *engine.Engine {
-		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: url, AnswerCache: -1})
+		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: url, AnswerCache: -1, ProviderTimeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}

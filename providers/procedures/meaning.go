@@ -57,21 +57,23 @@ var factQuestion = regexp.MustCompile(`^(?:what|what's|who|who's|whose|when|wher
 // patience is how long a query waits for vectors. Words alone find most procedures, and finished vectors are kept.
 const patience = 500 * time.Millisecond
 
-// cosines returns the cosine of each procedure and a question that may ask for it, or 0.
-func (m *meanings) cosines(ctx context.Context, list []*PublishedProcedure, question string) []float64 {
-	out := make([]float64, len(list))
+// cosines returns the cosine of each procedure and a question that may ask for it, or 0. It returns false if
+// it could not make all vectors in time.
+func (m *meanings) cosines(ctx context.Context, list []*PublishedProcedure, question string) (out []float64, whole bool) {
+	out = make([]float64, len(list))
 	if len(list) == 0 || asksForFact(question) {
-		return out
+		return out, true
 	}
+	embedder := m.load() // which happens once
 	ctx, end := context.WithTimeout(ctx, patience)
 	defer end()
-	asked, err := m.load().EmbedQuery(ctx, question)
+	asked, err := embedder.EmbedQuery(ctx, question)
 	if err != nil || asked == nil {
-		return out
+		return out, err == nil
 	}
 	vectors, err := m.vectors(ctx, list)
 	if err != nil {
-		return out
+		return out, false
 	}
 	best := 0.0
 	for i, v := range vectors {
@@ -85,7 +87,7 @@ func (m *meanings) cosines(ctx context.Context, list []*PublishedProcedure, ques
 			out[i] = 0
 		}
 	}
-	return out
+	return out, true
 }
 
 // vectors returns the vectors of procedures. It embeds those that are not kept.

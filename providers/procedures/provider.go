@@ -125,7 +125,10 @@ func (p *Provider) answer(ctx context.Context, res *ragctx.ContextResult, proced
 		*PublishedProcedure
 		match
 	}
-	cosines := p.meanings.cosines(ctx, procedures, q.Query)
+	cosines, whole := p.meanings.cosines(ctx, procedures, q.Query)
+	if !whole {
+		res.Degraded = append(res.Degraded, "vector")
+	}
 	var fits []found
 	for i, m := range score(procedures, q.Query) {
 		m.cosine = cosines[i]
