@@ -47,7 +47,7 @@ func TestMetrics(t *testing.T) {
 	f.call(t, "POST", "/v1/context", `{"query":"zebras and tea"}`)
 	var s scrape
 	var text string
-	for end := time.Now().Add(10 * time.Second); s.values[`ragctx_vector_recall_samples{kind="documents"}`]*s.values[`ragctx_vector_recall_samples{kind="memories"}`] == 0; runtime.Gosched() {
+	for end := time.Now().Add(2 * time.Minute); s.values[`ragctx_vector_recall_samples{kind="documents"}`]*s.values[`ragctx_vector_recall_samples{kind="memories"}`] == 0; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal(text)
 		}

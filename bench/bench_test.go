@@ -220,10 +220,11 @@ func TestRunFails(t *testing.T) {
 		"unreadable answer": garbage, "timeout": slow,
 		"connection closed": cut,
 	} {
-		r, err := Run(t.Context(), Options{
-			URL: serve(t, h), Queries: queries("a"), Requests: 3, Repeat: 1,
-			Timeout: 50 * time.Millisecond,
-		})
+		o := Options{URL: serve(t, h), Queries: queries("a"), Requests: 3, Repeat: 1}
+		if class == "timeout" {
+			o.Timeout = 50 * time.Millisecond
+		}
+		r, err := Run(t.Context(), o)
 		if err == nil || r.Loads[0].Errors[class] != 3 {
 			t.Errorf("%s: %v, %v", class, r.Loads, err)
 		}

@@ -60,7 +60,7 @@ func measure(t testing.TB, ix *graph) (*harness, *index.RecallMonitor) {
 // ready waits until the index has everything.
 func ready(t testing.TB, h *harness) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); h.health(t).Vector.State != index.Ready; runtime.Gosched() {
+	for end := time.Now().Add(2 * time.Minute); h.health(t).Vector.State != index.Ready; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal("the index lacks something")
 		}
@@ -73,7 +73,7 @@ func ask(t testing.TB, h *harness, g *index.RecallMonitor, q index.Query) {
 	before := done(g)
 	q.Vector = []float32{1, 0}
 	search(t, h, q)
-	for end := time.Now().Add(10 * time.Second); done(g) == before; runtime.Gosched() {
+	for end := time.Now().Add(2 * time.Minute); done(g) == before; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal("the search was not done again")
 		}
@@ -236,7 +236,7 @@ func TestGaugeHoldsNothing(t *testing.T) {
 		}
 		return weak.Make(ix.arrows)
 	}()
-	for end := time.Now().Add(10 * time.Second); ix.Value() != nil; runtime.GC() {
+	for end := time.Now().Add(2 * time.Minute); ix.Value() != nil; runtime.GC() {
 		if time.Now().After(end) {
 			t.Fatal("the index is still held")
 		}

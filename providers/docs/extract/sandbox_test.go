@@ -154,9 +154,9 @@ func TestPoolFailures(t *testing.T) {
 		{"refuse damaged", "is damaged"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			o := Options{Timeout: 200 * time.Millisecond}
-			if strings.HasPrefix(tt.what, "eat") {
-				o.Timeout = 0
+			var o Options
+			if strings.HasPrefix(tt.reason, "takes longer") {
+				o.Timeout = 200 * time.Millisecond
 			}
 			_, err := ask(t, p, tt.what, o)
 			var e *Error
