@@ -170,13 +170,13 @@ export async function picture(page, name) {
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
 }
 
-// until waits for a condition, and fails with its last error after ten seconds.
+// until waits for a condition, and fails with its last error after a minute.
 export async function until(check) {
   for (const began = Date.now(); ;) {
     try {
       return await check();
     } catch (err) {
-      if (Date.now() - began > 10_000) throw err;
+      if (Date.now() - began > 60_000) throw err;
       await new Promise((again) => setTimeout(again, 50));
     }
   }

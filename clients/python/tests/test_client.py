@@ -191,7 +191,7 @@ def torn(server: Ragctx) -> Iterator[tuple[Ragctx, list[str]]]:
     def carry(client: socket.socket, fault: str) -> None:
         with client, socket.create_connection((target.host, target.port or 0)) as upstream:
             if fault == "slow":
-                time.sleep(3)
+                time.sleep(30)
 
             def upward() -> None:
                 with contextlib.suppress(OSError):
@@ -230,7 +230,7 @@ def test_deadline(torn: tuple[Ragctx, list[str]]) -> None:
     began = time.monotonic()
     with pytest.raises(errors.DeadlineExceeded):
         client.with_options(timeout=0.5).status()
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
 
 
 @contextlib.contextmanager
@@ -265,10 +265,10 @@ def drip(client: socket.socket) -> None:
 
 
 def stall(client: socket.socket) -> None:
-    """Send the head of an answer late, and no body."""
-    time.sleep(0.6)
+    """Send the head of an answer just before the deadline, and no body."""
+    time.sleep(2.3)
     client.sendall(b"HTTP/1.1 500 Oh\r\nContent-Length: 1000000\r\n\r\n")
-    time.sleep(5)
+    time.sleep(30)
 
 
 @pytest.mark.parametrize("script", [drip, stall])
@@ -277,11 +277,11 @@ async def test_deadline_of_a_slow_body(script: Callable[[socket.socket], None]) 
     with answering(script) as (url, _):
         began = time.monotonic()
         with pytest.raises(errors.DeadlineExceeded):
-            Ragctx(url, timeout=0.8, http=httpx.Client(trust_env=False)).status()
+            Ragctx(url, timeout=2.5, http=httpx.Client(trust_env=False)).status()
         between = time.monotonic()
         with pytest.raises(errors.DeadlineExceeded):
-            await AsyncRagctx(url, timeout=0.8, http=httpx.AsyncClient(trust_env=False)).status()
-        assert between - began < 1.3 and time.monotonic() - between < 1.3
+            await AsyncRagctx(url, timeout=2.5, http=httpx.AsyncClient(trust_env=False)).status()
+        assert between - began < 4.7 and time.monotonic() - between < 4.7  # a deadline of each read ends after 4.8 s
 
 
 def test_stream_reconnects(torn: tuple[Ragctx, list[str]]) -> None:
@@ -313,7 +313,7 @@ def test_local_ends_with_the_program(end: str, tmp_path: Path) -> None:
         url = program.stdout.readline().strip()
         httpx.get(url + "/readyz", trust_env=False).raise_for_status()
         program.send_signal(getattr(signal, end))
-    for _ in range(100):
+    for _ in range(1200):
         try:
             httpx.get(url + "/readyz", trust_env=False)
         except httpx.TransportError:
@@ -369,7 +369,7 @@ def test_local_removes_its_data_directory(tmp_path: Path) -> None:
             made = list(tmp_path.glob("ragctx-*"))
             assert len(made) == (data is None)
             running.kill()
-        for _ in range(100):
+        for _ in range(1200):
             if not list(tmp_path.glob("ragctx-*")):
                 break
             time.sleep(0.1)
