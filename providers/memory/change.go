@@ -13,7 +13,7 @@ import (
 )
 
 // leastChange is the least confidence of a finding that is stored because it changes a known fact.
-const leastChange = 0.35
+const leastChange = 0.2
 
 // ChangeFinder finds the memories that the facts of a turn make obsolete. It is safe for concurrent use.
 type ChangeFinder struct {
@@ -103,6 +103,9 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 			continue
 		}
 		s := prepare(f.Content, addressed(f.Kind), facts.SpeakerOf(f.Content, speakers))
+		if f.Now {
+			s.statements().HoldsNow()
+		}
 		if f.Verdict != Reject || s.statements().Changes() {
 			newer[i] = s
 		}
@@ -136,7 +139,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 			continue
 		}
 		for j, k := range known {
-			same := f.Verdict == Store && sameAttribute(f.Fact, k.About)
+			same := f.Verdict == Store && sameAttribute(f.Fact, k.About) && newer[i].statements().Lasts()
 			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) || !same && !newer[i].shares(older[j]) {
 				continue
 			}

@@ -11,9 +11,61 @@ import (
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
 func ruledOut(n, o *Statement) bool {
 	c := n.changes()
-	return c.doubt || c.denied || c.says(cuePast) || otherPerson(n, o) || otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) ||
-		otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) || placeOfThing(n, o) ||
-		byAccident(n) || partOfValue(n, o)
+	return c.doubt || c.denied || c.says(cuePast) || longAgo.Match(n.source.fold[n.from:n.to]) || forNow(n) || byAccident(n) ||
+		otherPerson(n, o) && !endsTopic(n, o) || otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || otherWish(n, o) ||
+		otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) || placeOfThing(n, o) || partOfValue(n, o) ||
+		endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o)
+}
+
+// anotherThing reports whether two statements say the same of different things: the shop opens at 9, the office at 8. A thing with
+// an attribute more is another one, too: the mobile team.
+func anotherThing(n, o *Statement) bool {
+	c := n.changes()
+	if len(n.subject) == 0 || len(o.subject) == 0 || c.says(cueEnd, cueNoMore, cueReplace, cueCorrect) || n.order || o.order {
+		return false
+	}
+	if foreignSubjects(n, o) {
+		same := slices.DeleteFunc(shared(n, o), func(x term) bool { return x.verb() || timeStems[x.stem] })
+		return n.verb == o.verb && n.verb != "" && len(same) == 0 || anotherVersion(n, o) != ""
+	}
+	at := len(n.subject) - 1
+	return at > 0 && len(o.subject) == 1 && !o.subject[0].proper && sameStem(n.subject[at].stem, o.subject[0].stem) &&
+		!cueStems()[n.subject[at-1].stem] && !timeStems[n.subject[at-1].stem] && !verbForm(n.subject[at-1].stem) && !o.has(n.subject[at-1])
+}
+
+// foreignSubjects reports whether both statements have a subject, and neither has a word of the other's.
+func foreignSubjects(n, o *Statement) bool {
+	return len(o.subject) > 0 && len(n.subject) > 0 && !slices.ContainsFunc(n.subject, o.has) && !slices.ContainsFunc(o.subject, n.has)
+}
+
+// endsOther reports whether a statement ends something else that is done in the same way: "stopped drinking coffee" leaves tea.
+func endsOther(n, o *Statement) bool {
+	words := shared(n, o)
+	return n.changes().says(cueEnd, cueNoMore) && len(words) > 0 && !slices.ContainsFunc(words, func(x term) bool { return !x.verb() }) &&
+		slices.ContainsFunc(n.words, func(x term) bool {
+			return !x.verb() && !o.has(x) && !cueStems()[x.stem] && !timeStems[x.stem] && x.stem[0] > '9'
+		})
+}
+
+// nameOnly reports whether the older statement introduces somebody or something, and the newer one says something else of that
+// name: the dog called Biscuit, and Biscuit's food.
+func nameOnly(n, o *Statement) bool {
+	c := n.changes()
+	if !o.introduces() || n.introduces() || c.says(cueEnd, cueReplace, cueCorrect) || c.noMore && nothingElse(n, o) {
+		return false
+	}
+	words := shared(n, o)
+	if len(words) == 0 || slices.ContainsFunc(words, func(x term) bool { return subjectHas(o, []term{x}) }) {
+		return false
+	}
+	ws := n.source.words(n.from, n.to)
+	for i, w := range ws { // "Heron became Egret" has a new name
+		named := c.says(cueBecome) && oldIsSubject(n, o) && n.kinds[aName]
+		if o.has(term{stem: stem(n.source.folded(w))}) && (named || leaving[n.before(ws, i)]) {
+			return false
+		}
+	}
+	return true
 }
 
 // shared returns the content words of the older statement that the newer one has.
@@ -39,7 +91,7 @@ func otherWish(n, o *Statement) bool {
 	known := len(wishTopics(n)) > 0 && len(wishTopics(o)) > 0 || len(nw) > 0 && len(ow) > 0
 	words := slices.DeleteFunc(shared(n, o), func(x term) bool {
 		_, scope := scopes[x.stem]
-		return wishStems[x.stem] || known && (scope || plainStems[x.stem] || verbForm(x.stem) || englishLemmas()[x.stem])
+		return wishStems[x.stem] || known && (scope || plainStems[x.stem] || x.verb())
 	})
 	return len(words) == 0 && (known || len(shared(n, o)) > 0)
 }
@@ -75,7 +127,7 @@ func otherDenial(n, o *Statement) bool {
 	}
 	lacks := func(x, y *Statement) bool {
 		return slices.ContainsFunc(x.words, func(t term) bool {
-			return !verbForm(t.stem) && !englishLemmas()[t.stem] && t.stem[0] > '9' && !timeStems[t.stem] && !isCue(t.stem) &&
+			return !t.verb() && t.stem[0] > '9' && !timeStems[t.stem] && !isCue(t.stem) &&
 				!subjectHas(x, []term{t}) && !y.has(t)
 		})
 	}
@@ -154,6 +206,9 @@ var takesOver = wordSet("took takes taken ubernimmt ubernommen reprend repris as
 // quotesGerman reports whether a statement quotes German, in which every noun has a capital as a name has.
 func quotesGerman(s *Statement) bool { return bytes.HasPrefix(s.source.fold, []byte("der nutzer")) }
 
+// quotesFrench reports whether a statement quotes French, in which "à" is a word for a place.
+func quotesFrench(s *Statement) bool { return bytes.HasPrefix(s.source.fold, []byte("l'utilisateur")) }
+
 // namesPlace reports whether a noun follows a German preposition without an article, as names do: "zu Zeiss".
 func (s *Statement) namesPlace() bool {
 	ws := s.source.words(s.from, s.to)
@@ -211,7 +266,7 @@ func (s *Statement) form() form {
 	for _, w := range s.source.words(s.from, s.to) {
 		f := s.source.folded(w)
 		switch {
-		case copula && placeWords[f]:
+		case copula && placeWords[f] && (f != "a" || quotesFrench(s)):
 			return placeForm
 		case copulas[f] && f != "becomes" && f != "became":
 			copula = true
@@ -229,6 +284,73 @@ func placeOfThing(n, o *Statement) bool {
 		!slices.ContainsFunc(shared(n, o), func(x term) bool { return !subjectHas(o, []term{x}) })
 }
 
+// longAgo finds what happened years ago, which is no news.
+var longAgo = regexp.MustCompile(`\b(?:years|ages) ago\b|\bvor (?:[a-z0-9]+ )?jahren\b|\bil y a (?:[a-z0-9]+ )?ans\b|` +
+	`\bhace (?:[a-z0-9]+ )?anos\b|\b(?:in|im jahr|en) (?:19|20)[0-9][0-9]\b.{0,60}\b(?:for|fur|pendant|durante) ` +
+	`(?:a|an|one|two|three|ein|zwei|drei|un|deux|trois|dos|tres)\b`)
+
+// forNow reports whether a statement is about a day or a week only: "this week the standup is at 11", but not "from this week".
+func forNow(n *Statement) bool {
+	if n.changes().says(cueBecome, cueReplace, cueNoMore) {
+		return false
+	}
+	ws := n.source.words(n.from, n.to)
+	for i, w := range ws {
+		f := n.source.folded(w)
+		var before string
+		if i > 0 {
+			before = n.source.folded(ws[i-1])
+		}
+		if (thisWeek[before] && f == weekWords[before] || shortly[f]) && !n.lasting(ws, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// lasting reports whether the words before a time say that something holds from then on, or until then.
+func (s *Statement) lasting(ws []word, i int) bool {
+	return slices.ContainsFunc(ws[max(0, i-3):i], func(w word) bool { return lastingWords[s.source.folded(w)] })
+}
+
+var (
+	thisWeek     = wordSet("this diese dieser cette esta")
+	weekWords    = map[string]string{"this": "week", "diese": "woche", "dieser": "woche", "cette": "semaine", "esta": "semana"}
+	shortly      = wordSet("today tomorrow tonight heute morgen aujourd'hui demain hoy manana")
+	lastingWords = wordSet(`from since as starting until to ab seit bis auf fur depuis des partir compter a au
+		desde hasta de contar para la las por`)
+)
+
+// changesPart reports whether a statement changes a part of the older value: "changed the chain on the Peugeot".
+func changesPart(n, o *Statement) bool {
+	c := n.changes()
+	ws := n.source.words(n.from, n.to)
+	for i := range ws {
+		if cue, ok := c.cueAt[i]; !ok || cue != cueReplace && cue != cueBecome {
+			continue
+		}
+		part := false
+		for j := i + 1; j < min(len(ws), i+7); j++ {
+			f := n.source.folded(ws[j])
+			if !isContent(f) || isCue(f) {
+				continue
+			}
+			old := o.has(term{stem: stem(f)})
+			if old && part && partOf[n.before(ws, j)] {
+				return true
+			}
+			if old {
+				break
+			}
+			part = true
+		}
+	}
+	return false
+}
+
+// partOf are words between a part and its whole.
+var partOf = wordSet("of on am vom von du del")
+
 // accident finds words for what nobody wanted, or for a short while.
 var accident = regexp.MustCompile(`\b(?:by accident|accidentally|aus versehen|versehentlich|par (?:accident|megarde)|sin querer|` +
 	`por accidente|for (?:today|tonight|a (?:minute|moment|second)|the (?:day|night|weekend))|fur heute|pour aujourd'hui|` +
@@ -244,7 +366,7 @@ func partOfValue(n, o *Statement) bool {
 	if !n.changes().says(cueEnd) {
 		return false
 	}
-	words := slices.DeleteFunc(shared(n, o), func(x term) bool { return verbForm(x.stem) || englishLemmas()[x.stem] })
+	words := slices.DeleteFunc(shared(n, o), func(x term) bool { return x.verb() })
 	if len(words) != 1 || !words[0].proper {
 		return false
 	}

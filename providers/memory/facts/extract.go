@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -46,11 +47,31 @@ func Explain(t ragctx.Turn, at time.Time) Found {
 			s = s[:maxMessage]
 		}
 		e := extractor{t: read(s), at: at, speaker: from, message: i, people: people, several: several}
-		found.add(e.weigh())
+		facts := e.weigh()
+		for k := range facts {
+			facts[k].Now = e.t.saysNow(facts[k].Span)
+		}
+		found.add(facts)
 	}
 	found.add(outcomes(messages))
 	found.settle()
 	return found
+}
+
+// saysNow reports whether the words of a fact, or the one behind them, say that it holds from now on.
+func (t *text) saysNow(s ragctx.TurnSpan) bool {
+	from, to := min(s.Start, len(t.fold)), min(s.End, len(t.fold))
+	if from >= to {
+		return false
+	}
+	if bytes.HasPrefix(t.fold[to:], []byte(" ")) {
+		to++
+		for to < len(t.fold) && inWord(t.fold[to]) {
+			to++
+		}
+	}
+	c := readChange(t, from, to, false)
+	return c.says(cueNow)
 }
 
 // add sorts facts by whether they reach the gate.

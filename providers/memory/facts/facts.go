@@ -77,6 +77,8 @@ type Fact struct {
 	// if the words name none. When is the speaker's wording of it.
 	Occurred time.Time `json:"occurred,omitzero"`
 	When     string    `json:"when,omitempty"`
+	// Now is set if the speaker's words say that it holds from now on, although Content does not.
+	Now bool `json:"now,omitempty"`
 	// Profile marks a lasting description of the user.
 	Profile bool     `json:"profile,omitempty"`
 	Tags    []string `json:"tags,omitempty"`

@@ -302,7 +302,8 @@ var kin = wordSet(`sister brother mother mom mum father dad wife husband partner
 	companera amigo amiga vecino vecina casero casera padres cunado cunada`)
 
 // stopWords carry no content of their own, beyond those of [function].
-var stopWords = wordSet(`user nutzer utilisateur usuario says sagt dit dice called said a's the's user's l'utilisateur
+var stopWords = wordSet(`user nutzer nutzerin utilisateur utilisatrice usuario usuaria
+	says sagt dit dice called said a's the's user's l'utilisateur
 	anymore longer finally really quite also too just even well way thing things stuff kind
 	mehr nicht kein keine keinen auf bei seine seinen seinem ihre ihren ihrem neue neuen unserem unseren meinen jetzt inzwischen mal nen
 	plus pas ne n' d' l' qu' leur leurs chez mon tout tous toute

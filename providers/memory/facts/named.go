@@ -107,7 +107,8 @@ func foldWord(name string) string {
 // role passes to another person. Then the newer statement names the older person, or repeats the role. Without a known
 // speaker a name may be one of a thing, and a replacement counts.
 func otherName(n, o *Statement) bool {
-	if n.name == "" || o.name == "" || sameName(n, o) || n.has(term{stem: stem(o.called)}) {
+	if n.name == "" || o.name == "" || sameName(n, o) || anotherVersion(n, o) != "" || oldIsSubject(n, o) ||
+		n.has(term{stem: stem(o.called)}) {
 		return false
 	}
 	if !n.bySpeaker && !o.bySpeaker && (n.quoted || o.quoted || n.changes().says(cueReplace, cueNow)) {

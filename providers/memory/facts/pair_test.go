@@ -38,7 +38,7 @@ func TestPairs(t *testing.T) {
 	}
 	defer f.Close()
 	enc := json.NewEncoder(f)
-	for _, row := range examplePairs() {
+	for _, row := range examplePairs(t) {
 		if err := enc.Encode(row); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestPairs(t *testing.T) {
 			var newKeys [][]string
 			for _, x := range append(slices.Clone(found.Facts), found.Below...) {
 				if !x.Unclaimed && x.Confidence >= .35 {
-					newer = append(newer, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, ""))
+					newer = append(newer, readFact(x, ""))
 					newKeys = append(newKeys, Keys(x.Content))
 				}
 			}
@@ -87,6 +87,15 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// readFact prepares a fact as a turn's newer statement.
+func readFact(x Fact, speaker string) *Statements {
+	s := ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, speaker)
+	if x.Now {
+		s.HoldsNow()
+	}
+	return s
+}
+
 // labelledPairs returns the pairs of testdata/memory/pairs: two sentences, and whether the second makes the first
 // obsolete. A sentence that states nothing gives none.
 func labelledPairs(t *testing.T) (out []pairRow) {
@@ -98,7 +107,7 @@ func labelledPairs(t *testing.T) (out []pairRow) {
 	statements := func(text string) (out []*Statements) {
 		turn := ragctx.Turn{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, text)}}
 		for _, x := range Explain(turn, testTime).Facts {
-			out = append(out, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, ""))
+			out = append(out, readFact(x, ""))
 		}
 		return out
 	}
@@ -156,7 +165,7 @@ func talkedPairs(t *testing.T) (out []pairRow) {
 		var newer []said
 		for _, x := range append(slices.Clone(found.Facts), found.Below...) {
 			if !x.Unclaimed && x.Confidence >= .35 {
-				newer = append(newer, said{id, turn.ID, ReadStatements(x.Content, x.Kind == ragctx.FactInstruction, SpeakerOf(x.Content, Speakers(turn.Messages)))})
+				newer = append(newer, said{id, turn.ID, readFact(x, SpeakerOf(x.Content, Speakers(turn.Messages)))})
 				id++
 			}
 		}
@@ -184,8 +193,21 @@ func talkedPairs(t *testing.T) (out []pairRow) {
 	return out
 }
 
-// examplePairs returns the pairs of [matched].
-func examplePairs() (out []pairRow) {
+// examplePairs returns the pairs of [matched], and those pairs of wishes that are not only measured.
+func examplePairs(t *testing.T) (out []pairRow) {
+	t.Helper()
+	for i, p := range readWishPairs(t) {
+		if p.measured {
+			continue
+		}
+		n, o := ReadStatements(p.newer, true, "").parts[0], ReadStatements(p.older, true, "").parts[0]
+		row := newPair(n, o, rare)
+		row.Dialogue, row.Old, row.New, row.ID, row.Gone = fmt.Sprint("wish ", i), p.older, p.newer, i, "no"
+		if p.overrules {
+			row.Gone = "yes"
+		}
+		out = append(out, row)
+	}
 	for i, p := range matched {
 		n, o := ReadStatements(p.newer, false, "").parts[0], ReadStatements(p.older, false, "").parts[0]
 		row := newPair(n, o, rare)
@@ -202,7 +224,8 @@ func newPair(n, o *Statement, common func(string) bool) pairRow {
 	overruled := overrules(n, o)
 	row := pairRow{Never: !overruled && ruledOut(n, o), Evidence: map[string]float64{}}
 	_, row.Sure = sameAttribute(n, o)
-	row.Sure = row.Sure || overruled
+	_, _, certainly := certain(n, o)
+	row.Sure = row.Sure || overruled || certainly
 	evidence(n, o, common, func(name string, value float64) { row.Evidence[name] = value })
 	return row
 }

@@ -140,7 +140,7 @@ func (r *pieceReader) finite(k int) string {
 	if auxiliaries[f] {
 		lemma = "aux"
 	}
-	if lemma == "" || k > 0 && afterNominal(r.f[k-1], f) || r.t.capital(r.ws[k].from) && k > 0 {
+	if lemma == "" || k > 0 && r.t.afterNominal(r.f[k-1], f) || r.t.capital(r.ws[k].from) && k > 0 {
 		return ""
 	}
 	return lemma
@@ -183,7 +183,7 @@ func (r *pieceReader) spanishVerb(k int) bool {
 	if len(f) < 4 || !(hasAnySuffix(f, "amos", "emos", "imos") || strings.HasSuffix(f, "o") && k+1 < len(r.ws) && complements[r.f[k+1]]) {
 		return false
 	}
-	return !r.t.capital(r.ws[k].from) && (k == 0 || !afterNominal(r.f[k-1], f))
+	return !r.t.capital(r.ws[k].from) && (k == 0 || !r.t.afterNominal(r.f[k-1], f))
 }
 
 var complements = wordSet("en el la los las un una a con mi mis por como todos cada poco mucho al de del para")

@@ -145,6 +145,19 @@ var matched = []struct {
 	{"El usuario dice: «en agosto voy a Menorca»", "El usuario dice: «en octubre voy a Praga»", false},
 	{"El usuario dice: «trabajo en Soria»", "El usuario dice: «mi hermano trabaja ahora en Vigo»", false},
 	{"El usuario dice: «la oficina abre a las 8»", "El usuario dice: «la tienda abre a las 10 desde mayo»", false},
+	{"Tickets live in Redmine.", "Tickets went over to Linear as well, so forget Redmine.", true},
+	{"The user eats eggs for breakfast every day.", "The user doesn't eat eggs.", true},
+	{"The user's rent is 840 euros.", "Rent went up to 910 in April.", true},
+	{"Der Nutzer sagt: „die Abgabe ist am 30. September“", "Der Nutzer sagt: „die Abgabe ist jetzt am 15. Oktober“", true},
+	{"Der Nutzer sagt: „Mein Freund heißt Jannis“", "Der Nutzer sagt: „Jannis und ich haben uns getrennt“", true},
+	{"L'utilisateur dit : « On a une Mazda 3 »", "L'utilisateur dit : « On a échangé la Mazda contre un RAV4 »", true},
+	{"El usuario dice: «tomo ibuprofeno para la espalda»", "El usuario dice: «dejé el ibuprofeno»", true},
+	{"El usuario dice: «Mi novio se llama Dani»", "El usuario dice: «Dani y yo lo hemos dejado»", true},
+	{"The user rides an old Peugeot.", "The user changed the chain on the Peugeot.", false},
+	{"The user's standup is at 9.", "This week the standup is at 11.", false},
+	{"The user lives in Cardiff.", "In 2011 the user moved to Swansea for a year.", false},
+	{"The user banks with Santander.", "The user says: “Kev also left Santander”", false},
+	{"The user has a husband called Anselm.", "The user says: “Anselm doesn't drive trains any more”", false},
 }
 
 // rare finds that no word is common.
@@ -209,10 +222,36 @@ func TestMatcherLeavesOtherStatements(t *testing.T) {
 			"L'utilisateur dit : « On utilise Jira et je suis abonné au Monde »", "L'utilisateur dit : « J'ai résilié mon abonnement au Monde »",
 			"L'utilisateur dit : « On utilise Jira »",
 		},
+		{"The user plays bass in the Paper Lanterns.", "The user left the Paper Lanterns.", "The user plays bass."},
+		{
+			"The user has been learning Portuguese on Duolingo.", "The user has moved on from Duolingo to Pimsleur.",
+			"The user has been learning Portuguese.",
+		},
+		{
+			"The user's laptop is a ThinkPad X230 with Debian 11.", "Upgraded the laptop to Debian 13 too.",
+			"The user's laptop is a ThinkPad X230.",
+		},
 	} {
 		_, rest, ok := Supersedes(ReadStatements(x.newer, false, ""), ReadStatements(x.older, false, ""), rare)
 		if !ok || rest != x.rest {
 			t.Errorf("%q leaves %q of %q (%v), want %q", x.newer, rest, x.older, ok, x.rest)
+		}
+	}
+}
+
+// TestLasts checks which contents hold from now on.
+func TestLasts(t *testing.T) {
+	for content, want := range map[string]bool{
+		"The user's standup is at 11.":                    true,
+		"From this week the standup is at 11.":            true,
+		"This week the standup is at 11.":                 false,
+		"The user used to live in Bristol.":               false,
+		"The user moved to Turin.":                        true,
+		"Der Nutzer sagt: „diese Woche ist es um elf“":    false,
+		"El usuario dice: «desde esta semana es a las 8»": true,
+	} {
+		if got := ReadStatements(content, false, "").Lasts(); got != want {
+			t.Errorf("%q lasts: %v", content, got)
 		}
 	}
 }

@@ -140,7 +140,7 @@ var (
 		compute calculate convert list compare describe
 		kannst konntest koenntest konnen was wie warum wieso wann wo wer welche welcher welches welchen hast hat ist sind soll sollte
 		schreib schreibe zeig zeige gib erklar erklare hilf erstelle mach
-		puedes podrias que como cual cuales quien donde cuando por escribe dame muestra explica ayudame crea haz hay
+		puedes podrias que cual cuales quien donde cuando por escribe dame muestra explica ayudame crea haz hay
 		peux pourrais pouvez comment pourquoi quel quelle quels quelles qui ou est-ce ecris donne montre explique aide`)
 )
 

@@ -243,7 +243,7 @@ var spanish = language{
 			name: "suceso", kind: ragctx.FactEvent, heads: "me nos fui fuimos compre compramos mi nuestro el la tuve tuvimos " +
 				"hice murio nacio empece terminamos lanzamos publicamos conoci perdi gane estuve estuvimos hemos " +
 				"he se", tense: past, keep: true, timed: true,
-			re: `(?P<v>(?:(?:me|nos|se) (?:[a-z]+e|[a-z]+o|[a-z]+mos|[a-z]+on|rompi|cai)|[a-z]+(?:e|i|o|mos|` +
+			re: `(?P<v>(?:(?:me|nos|se) (?:[a-z]+e|[a-z]+o|[a-z]+mos|[a-z]+on|rompi|cai)|[a-z]{2,}(?:e|i|o|mos|` +
 				`aron|ieron)|(?:mi|nuestr[oa]|el|la) [a-z]+ (?:se )?[a-z]+(?:o|eron|aron)|(?:he|hemos) ` +
 				`[a-z]+(?:ado|ido|to|cho)) .+|(?:mi|nuestr[oa]) [a-z]+ (?:murio|nacio|se caso).*)`,
 			attribute: "event", conf: .74, imp: .55, reason: "tells what happened, and when",

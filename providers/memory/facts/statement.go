@@ -52,6 +52,11 @@ type term struct {
 	proper bool // a name, a noun in German, or a number
 }
 
+// verb reports whether a word is a form of a frequent verb.
+func (x term) verb() bool {
+	return verbForm(x.stem) || englishLemmas()[x.stem] || englishLemmas()[x.stem+"e"]
+}
+
 // valueKind is a kind of value that shows what an attribute is, without its name.
 type valueKind uint8
 
@@ -111,13 +116,15 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	return out
 }
 
-// without returns the content without some parts, or "" if nothing is left. The relatives that a part names beside
-// its own value stay, unless the part is over.
-func (s *Statements) without(gone, over []bool) string {
+// without returns the content without some parts, or "" if nothing is left. What a part says beside the value that no longer
+// holds stays. So do the relatives that it names, unless the part is over.
+func (s *Statements) without(gone, over []bool, beside []string) string {
 	var left []string
 	for i, text := range s.texts {
 		if !gone[i] {
 			left = append(left, strings.Trim(text, " ,;:-."))
+		} else if beside[i] != "" {
+			left = append(left, beside[i])
 		} else if with := s.parts[i].companion(s.before == ""); with != "" && !over[i] {
 			left = append(left, with)
 		}
@@ -234,7 +241,9 @@ func (s *Statement) findVerb(t *text, ws []word) int {
 			f = f[2:]
 		}
 		lemma, ok := verbs()[f]
-		if !ok || i > 0 && afterNominal(t.folded(ws[i-1]), f) || t.capital(w.from) && i > 0 {
+		switch {
+		case !ok, i > 0 && t.capital(w.from), i == 0 && isNounBefore(t, ws, f),
+			i > 0 && t.afterNominal(t.folded(ws[i-1]), f) && !afterClitic(t, ws, i):
 			continue
 		}
 		if at == len(ws) {
@@ -251,6 +260,15 @@ func (s *Statement) findVerb(t *text, ws []word) int {
 	return at
 }
 
+// isNounBefore reports whether a verb form at the beginning is a noun, as a finite verb follows: "Rent went up".
+func isNounBefore(t *text, ws []word, f string) bool {
+	if len(ws) < 2 || !englishLemmas()[f] && !englishLemmas()[strings.TrimSuffix(f, "s")] {
+		return false
+	}
+	next := t.folded(ws[1])
+	return copulas[next] || next == "has" || verbForm(next) && !englishLemmas()[next]
+}
+
 // nominal are words before a noun, never before a finite verb.
 var nominal = wordSet(`the a an my our his her their your of in at on for with to this that these those no
 	der die das den dem des ein eine einen einem einer mein meine meinen meinem unser unsere unseren unserem kein keine keinen im am zum zur
@@ -258,9 +276,23 @@ var nominal = wordSet(`the a an my our his her their your of in at on for with t
 	el los las una unos mi mis nuestro nuestra su sus del al en con por para`)
 
 // afterNominal reports whether a word before a verb form shows that it is a noun. The French "on" does not.
-func afterNominal(before, f string) bool {
-	return nominal[before] && (before != "on" || englishBase(strings.TrimSuffix(f, "s")))
+func (t *text) afterNominal(before, f string) bool {
+	if before == "son" && !bytes.HasPrefix(t.fold, []byte("l'utilisateur")) {
+		return false // an English noun, a French pronoun
+	}
+	return (nominal[before] || strings.HasSuffix(before, "'s") && !contracted[before]) &&
+		(before != "on" || englishBase(strings.TrimSuffix(f, "s")))
 }
+
+// afterClitic reports whether a pronoun stands between a noun and a verb: "las pruebas las hace Kepa".
+func afterClitic(t *text, ws []word, i int) bool {
+	return i > 1 && clitics[t.folded(ws[i-1])] && isContent(t.folded(ws[i-2])) && !verbForm(t.folded(ws[i-2]))
+}
+
+var clitics = wordSet("la las lo los le les")
+
+// contracted are words with "is" or "has", which are no possessives.
+var contracted = wordSet("it's he's she's that's there's what's who's here's let's where's how's everything's one's")
 
 // denials are the words that negate a statement.
 var denials = wordSet("not no never none without nicht kein keine keinen keinem keiner nie niemals ohne pas jamais " +
@@ -272,7 +304,7 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 	if quoted && verbAt <= 1 {
 		who = theUser
 	}
-	spanish := bytes.HasPrefix(t.fold, []byte("el usuario"))
+	spanish, french := bytes.HasPrefix(t.fold, []byte("el usuario")), bytes.HasPrefix(t.fold, []byte("l'utilisateur"))
 	near := min(len(ws), verbAt+3)
 	for i := verbAt + 1; i < near; i++ { // "inzwischen wohne ich", unless a relative precedes
 		if f := t.folded(ws[i]); inverted[f] != aThing && verbAt < 4 &&
@@ -293,17 +325,22 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 			return aThing, ""
 		case f == "user" || firstSingular[f] || f == "he" && spanish:
 			return theUser, ""
-		case firstPlural[f]:
+		case firstPlural[f] && (f != "on" || french):
 			return theTeam, ""
-		case thirdPerson[f] && i <= verbAt:
+		case thirdPerson[f] && i <= verbAt && !(f == "el" && t.orig(w.from, w.to) != "él" && t.orig(w.from, w.to) != "Él"):
 			return aPerson, f
-		case i+1 == verbAt && t.capital(w.from) && !function[f] && !isCue(f) && !dayWords[f] && (i > 0 || verbAt == 1):
+		case nextTo(t, ws, i, verbAt) && t.capital(w.from) && !function[f] && !isCue(f) && !dayWords[f] && (i > 0 || verbAt == 1):
 			return aPerson, stem(f)
 		case i < verbAt && definite[f] && next != "user" && next != "user's":
 			return aThing, ""
 		}
 	}
 	return who, ""
+}
+
+// nextTo reports whether only adverbs stand between a word and the verb: "Kev also left".
+func nextTo(t *text, ws []word, i, verbAt int) bool {
+	return i < verbAt && verbAt < len(ws) && !slices.ContainsFunc(ws[i+1:verbAt], func(w word) bool { return !adverbs[t.folded(w)] })
 }
 
 func isCue(f string) bool { _, ok := cueWords[f]; return ok }
@@ -316,16 +353,25 @@ var (
 	teamWords     = wordSet("our unser unsere unseren unserem unserer notre nos nuestro nuestra nuestros nuestras")
 	firstSingular = wordSet(`i i'm im i've ive i'll i'd me ich mir mich bin je j'ai j'habite j'adore j'aime j'utilise moi yo me
 		soy estoy tengo vivo trabajo uso voy hago llevo`)
-	firstPlural = wordSet("we we're we've we'll us wir uns nous on nosotros somos usamos tenemos vivimos")
+	firstPlural = wordSet("we we're we've we'll us wir uns nous on nosotros somos usamos tenemos vivimos hemos")
 	thirdPerson = wordSet("he she he's she's er il elle el ella")
 	definite    = wordSet("the der die das den le la les l' los las el this that")
 )
 
 // isContent reports whether a folded word has content of its own.
 func isContent(f string) bool {
+	if len(f) > 1 && f[1] == '\'' && elided[f[0]] { // m'a, j'y, l'ecole
+		f = f[2:]
+	}
+	if f == "" {
+		return false
+	}
 	return kin[f] || (len(f) > 2 || f[0] >= '0' && f[0] <= '9' || f == "o2") && !stopWords[f] &&
 		!(function[f] && !contentVerbs[f]) && !copulas[f]
 }
+
+// elided are the French words of one letter before a vowel, without their vowel.
+var elided = map[byte]bool{'c': true, 'd': true, 'j': true, 'l': true, 'm': true, 'n': true, 's': true, 't': true}
 
 // contentVerbs are function words that say something about an attribute.
 var contentVerbs = wordSet("live lives lived work works worked love loves hate hates prefer prefers married allergic moved moving")
@@ -407,6 +453,21 @@ func sameStem(a, b string) bool {
 		return true // "jefe", "jefa"
 	}
 	return n >= 5 && a[:n] == b[:n] && max(len(a), len(b))-n <= 4 && a[0] > '9'
+}
+
+// HoldsNow adds to a content of one statement that it holds from now on.
+func (s *Statements) HoldsNow() {
+	if len(s.parts) == 1 {
+		s.parts[0].changes().cues[cueNow] = true
+	}
+}
+
+// Lasts reports whether a content says something that holds now and from now on.
+func (s *Statements) Lasts() bool {
+	return !slices.ContainsFunc(s.parts, func(x *Statement) bool {
+		c := x.changes()
+		return c.doubt || c.says(cuePast) || longAgo.Match(x.source.fold[x.from:x.to]) || forNow(x)
+	})
 }
 
 // Changes reports whether a content may change an earlier one: it says so, or names a value of its own.

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 
 AGAINST = {
     "only common words", "no word", "only a verb", "to old value", "other subject", "no subject in common", "other verb", "stay after old value", "no change", "added",
-    "added, word", "stays", "ahead", "time of one", "nothing new", "old introduces", "old denies", "denied, become", "relative of old",
+    "added, word", "stays", "ahead", "time of one", "nothing new", "old introduces", "old denies", "denied, become", "relative of old", "other holder", "ends another", "number of the old", "number of the new", "also", "foreign subjects",
 }
 NEVER, SURE = -20.0, 20.0
 # What the first choice of pairs is based on.
@@ -100,7 +100,7 @@ def main():
     args.add_argument("weights", nargs="?")
     args.add_argument("--strength", type=float, default=0.3, help="of the regularisation")
     args.add_argument("--kept", type=float, default=1.0, help="the weight of a pair that changes nothing")
-    args.add_argument("--gate", type=float, default=1.64, help="the least score of a change")
+    args.add_argument("--gate", type=float, default=0.95, help="the least score of a change")
     args.add_argument("--show", type=int, default=0)
     a = args.parse_args()
     p = Pairs(a.pairs)

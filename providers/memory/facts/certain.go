@@ -1,0 +1,327 @@
+//nolint:misspell // many words are German, French and Spanish
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// certain reports whether the form of the newer statement shows that it replaces or ends what the older one says, and the stem
+// of the value that it names.
+func certain(n, o *Statement) (why, value string, ok bool) {
+	c := n.changes()
+	if c.says(cueStay, cueAdd) && !c.says(cueNoMore) || c.ahead && !c.says(cueBecome, cueNow) {
+		return "", "", false
+	}
+	free := mine(n) || len(n.subject) == 0 // nobody else does it
+	if value := ended(n, o); value != "" {
+		return overReason, value, true
+	}
+	if value := exchanged(n, o); value != "" {
+		return "something else in its place", value, true
+	}
+	changes := c.says(cueNow, cueBecome, cueReplace, cueCorrect)
+	if value := anotherVersion(n, o); value != "" && changes && nothingElse(n, o) {
+		return "another version", value, true
+	}
+	v := overlapOf(n, o, func(string) bool { return false })
+	old := oldIsSubject(n, o)
+	whole := len(o.subject) > 0 && v.both == len(o.subject)
+	switch {
+	case endsTopic(n, o), old && (c.says(cueEnd) || c.noMore), contradicts(n, o),
+		(free || whole) && v.inValue > 0 && c.noMore && (v.things > 0 || nothingElse(n, o)):
+		return overReason, "", true
+	case old && c.says(cueReplace):
+		return "something else in its place", "", true
+	case changes && slices.ContainsFunc(wishTopics(n), func(topic string) bool { return o.topics[topic] && anotherWish(n, o, topic) }):
+		return "a newer wish on the same", "", true
+	case anotherInRole(n, o):
+		return "somebody else in the role", "", true
+	case changes && whole && len(n.subject) <= len(o.subject) && sameKind(n, o) &&
+		!c.says(cueAlso) && !otherHolder(n, o):
+		return "another value of the same attribute", "", true
+	}
+	return "", "", false
+}
+
+// beside returns what a statement says without its last phrase, if the value is there: "plays bass" of "plays bass in the Paper
+// Lanterns". It is "" if nothing else is left.
+func (s *Statement) beside(text, value string) string {
+	if value == "" {
+		return ""
+	}
+	ws := s.source.words(s.from, s.to)
+	for i := range ws {
+		if !phraseWords[s.source.folded(ws[i])] || !s.reaches(ws, i, value) {
+			continue
+		}
+		for _, w := range ws[:i] {
+			f := s.source.folded(w)
+			x := term{stem: stem(f)}
+			if isContent(f) && !verbForm(f) && !x.verb() && !subjectHas(s, []term{x}) && !isCue(f) {
+				before, ok := strings.CutSuffix(text, s.source.quote(ws[i].from, s.to))
+				if !ok {
+					return ""
+				}
+				return strings.TrimRight(before, " ,")
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// reaches reports whether the value is among the next words behind a preposition.
+func (s *Statement) reaches(ws []word, i int, value string) bool {
+	for j := i + 1; j < min(len(ws), i+4); j++ {
+		f := s.source.folded(ws[j])
+		if stem(f) == value {
+			return true
+		}
+		if !articleWords[f] && !s.source.capital(ws[j].from) {
+			return false
+		}
+	}
+	return false
+}
+
+// phraseWords begin a phrase that a statement can do without.
+var phraseWords = wordSet("on at in with via using mit auf bei beim im am an sur chez avec dans au aux en con")
+
+// anotherWish reports whether two instructions for the same kind of text have different values of a topic.
+func anotherWish(n, o *Statement, topic string) bool {
+	return n.order && o.order && topicValue(n, topic) != topicValue(o, topic) && scopeOf(n) == scopeOf(o)
+}
+
+// oldIsSubject reports whether the subject of the newer statement is a value of the older one: "Jenkins is gone".
+func oldIsSubject(n, o *Statement) bool {
+	return len(n.subject) > 0 && !slices.ContainsFunc(n.subject, func(x term) bool {
+		return !o.has(x) || subjectHas(o, []term{x})
+	})
+}
+
+// endsTopic reports whether a word of the user ends the job, the home or the marriage that the older statement is about.
+func endsTopic(n, o *Statement) bool {
+	if !mine(n) || !mine(o) && !o.topics["partner"] {
+		return false
+	}
+	for topic := range personal {
+		if o.topics[topic] && overWords(n, topic) {
+			return true
+		}
+	}
+	return o.topics["partner"] && (mine(o) || partnerKin[o.person]) && apart.Match(n.source.fold[n.from:n.to])
+}
+
+// apart finds words for the end of a couple.
+var apart = regexp.MustCompile(`\b(?:broke|broken|breaking|split|splitting) up\b|\b(?:schluss gemacht|uns getrennt|auseinander)\b|` +
+	`\b(?:avons rompu|a rompu|s'est quittes|sommes quittes|sommes plus ensemble|sommes separes)\b|` +
+	`\b(?:lo hemos dejado|lo dejamos|hemos roto|rompimos|nos separamos)\b`)
+
+// partnerKin are the stems of the words for a partner.
+var partnerKin = func() map[string]bool {
+	out := map[string]bool{}
+	for w := range kin {
+		if topicWords[w] == "partner" {
+			out[stem(w)] = true
+		}
+	}
+	return out
+}()
+
+// contradicts reports whether a statement denies what the older one says, or says what that denies.
+func contradicts(n, o *Statement) bool {
+	switch {
+	case n.order || o.order || n.verb == "" || n.denies == o.denies || n.owner != o.owner || len(shared(n, o)) == 0:
+		return false
+	case n.denies:
+		return nothingElse(n, o) && n.sameDeed(o)
+	default:
+		return nothingElse(o, n) && n.sameDeed(o)
+	}
+}
+
+// sameDeed reports whether two statements have the same verb, or the newer one a verb that stands for any: "do".
+func (s *Statement) sameDeed(o *Statement) bool {
+	return s.verb == o.verb || s.verb == "do" || o.verb == "do"
+}
+
+// exchanged returns the stem of the older value, if the newer statement puts something in its place: "swapped X for Y",
+// "went from X to Y".
+func exchanged(n, o *Statement) string {
+	c := n.changes()
+	if !c.says(cueReplace, cueBecome, cueEnd) {
+		return ""
+	}
+	ws := n.source.words(n.from, n.to)
+	for i, w := range ws {
+		x := term{stem: stem(n.source.folded(w))}
+		if !isContent(n.source.folded(w)) || !o.has(x) || subjectHas(o, []term{x}) {
+			continue
+		}
+		before := n.before(ws, i)
+		if instead[before] && slices.ContainsFunc(ws[max(0, i-4):i], func(w word) bool { return insteadCue[n.source.folded(w)] }) {
+			return x.stem
+		}
+		if (isCue(before) && n.follows(o, ws, i, exchanging) ||
+			leaving[before] && n.follows(o, ws, i, arriving) && c.says(cueReplace, cueBecome)) && !otherActor(n, o, ws[:i]) {
+			return x.stem
+		}
+	}
+	return ""
+}
+
+// otherActor reports whether the words before a value name somebody or something that the older statement does not.
+func otherActor(n, o *Statement, ws []word) bool {
+	return slices.ContainsFunc(ws, func(w word) bool {
+		f := n.source.folded(w)
+		x := term{stem: stem(f)}
+		return isContent(f) && !o.has(x) && !isCue(f) && !dayWords[f] && !verbForm(f) && !x.verb() && !endsAsAdverb(f)
+	})
+}
+
+// endsAsAdverb reports whether a word ends as adverbs do.
+func endsAsAdverb(f string) bool { return hasAnySuffix(f, "ly", "ment", "mente", "weise") }
+
+// nothingElse reports whether all content of the newer statement is in the older one, but for numbers and the change itself.
+func nothingElse(n, o *Statement) bool {
+	return !slices.ContainsFunc(n.words, func(x term) bool {
+		return x.stem[0] > '9' && !o.has(x) && !x.verb() && !cueStems()[x.stem] && x.stem != "versio"
+	})
+}
+
+// anotherInRole reports whether both statements say who has a role, and only the name differs: "Mira is the team lead".
+func anotherInRole(n, o *Statement) bool {
+	role := func(s, other *Statement) bool {
+		return s.owner == aPerson && s.form() == nominalForm && s.hasAny(definite) && len(s.subject) == 1 &&
+			!slices.ContainsFunc(s.words, func(x term) bool { return !subjectHas(s, []term{x}) && !other.has(x) })
+	}
+	return len(o.words) > 1 && role(n, o) && role(o, n)
+}
+
+// ended returns the stem of the older value, if it is the first content word behind a word for an end: "sold the Volvo".
+func ended(s, o *Statement) string {
+	ws := s.source.words(s.from, s.to)
+	c := s.changes()
+	for i := range ws {
+		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd {
+			continue
+		}
+		for j := i + 1; j < min(len(ws), i+5); j++ {
+			f := s.source.folded(ws[j])
+			if !isContent(f) || isCue(f) {
+				continue
+			}
+			x := term{stem: stem(f)}
+			if !o.has(x) || subjectHas(o, []term{x}) {
+				break
+			}
+			if verbForm(f) || x.verb() {
+				continue
+			}
+			if mine(s) || len(s.subject) == 0 || !otherActor(s, o, ws[:i]) {
+				return x.stem
+			}
+			break
+		}
+	}
+	return ""
+}
+
+// before returns the word before a word, or before its article.
+func (s *Statement) before(ws []word, i int) string {
+	for j := i - 1; j >= 0; j-- {
+		f := s.source.folded(ws[j])
+		if !articleWords[f] && !s.source.capital(ws[j].from) {
+			return f
+		}
+	}
+	return ""
+}
+
+var articleWords = wordSet(`the a an my our his her their old der die das den dem mein meine meinen meinem unser unsere unserem unseren
+	le la les l' mon ma mes notre nos el los las mi mis nuestro nuestra alten alte alter ancien ancienne viejo vieja antiguo antigua`)
+
+// follows reports whether one of some words stands behind a value of the older statement and before a word that it lacks.
+func (s *Statement) follows(o *Statement, ws []word, i int, any map[string]bool) bool {
+	for j := i + 1; j+1 < min(len(ws), i+5); j++ {
+		if !any[s.source.folded(ws[j])] {
+			continue
+		}
+		for k := j + 1; k < min(len(ws), j+4); k++ {
+			if f := s.source.folded(ws[k]); isContent(f) {
+				return !o.has(term{stem: stem(f)})
+			}
+		}
+	}
+	return false
+}
+
+// instead are words before what another thing stands in place of, with the words of insteadCue a little before.
+var (
+	instead    = wordSet("of than statt anstelle anstatt de du del d' a")
+	insteadCue = wordSet("instead place lieu rather statt anstelle anstatt lugar vez")
+)
+
+// exchanging are words between what is given and what is taken for it.
+var exchanging = wordSet("for with by against in_favour durch mit gegen par pour contre por")
+
+// anotherVersion returns the stem of a name that has different numbers behind it in both statements: Debian 11, Debian 13.
+func anotherVersion(n, o *Statement) string {
+	a, b := n.versions(), o.versions()
+	for name, number := range a {
+		if b[name] != "" && b[name] != number {
+			return name
+		}
+	}
+	return ""
+}
+
+// versions returns the numbers behind names: Debian 13, Solr is at version 9.
+func (s *Statement) versions() map[string]string {
+	out := map[string]string{}
+	ws := s.source.words(s.from, s.to)
+	for i, w := range ws {
+		f := s.source.folded(w)
+		if !s.source.capital(w.from) || !isContent(f) {
+			continue
+		}
+		for j := i + 1; j < min(len(ws), i+5); j++ {
+			g := s.source.folded(ws[j])
+			if g[0] >= '0' && g[0] <= '9' && !looksLikeTime(s.source, ws, j) {
+				to := j
+				for to+1 < len(ws) && ws[to+1].from == ws[to].to+1 && s.source.fold[ws[to].to] == '.' {
+					to++
+				}
+				out[stem(f)] = string(s.source.fold[ws[j].from:ws[to].to])
+				break
+			}
+			if !versionWords[g] {
+				break
+			}
+		}
+	}
+	return out
+}
+
+var versionWords = wordSet(`is at on version now jetzt ist sind bei auf in est en passe passee maintenant esta va ahora la ya
+	runs lauft tourne corre v`)
+
+// leaving are words before what is left behind.
+var leaving = wordSet("from of than statt anstelle von de du del d' instead not no nicht kein keine keinen ohne without pas sin")
+
+// overWords reports whether a statement has a word that by itself ends a topic: "divorced".
+func overWords(s *Statement, topic string) bool {
+	return slices.ContainsFunc(s.source.words(s.from, s.to), func(w word) bool {
+		f := s.source.folded(w)
+		return topicEnds[f] && topicWords[f] == topic
+	})
+}
+
+var topicEnds = wordSet(`quit resigned fired retired unemployed gekundigt arbeitslos entlassen rente demissionne chomage retraite licencie
+	licenciee despedido despidieron paro jubilado jubilada divorced separated split single widowed geschieden getrennt scheidung verwitwet
+	divorce divorcee divorces separe separee separes celibataire divorciado divorciada divorciamos separado separada separamos rompimos`)
+
+// arriving are words before what takes the place of another thing.
+var arriving = wordSet("to with by zu durch zum zur auf a par por vers pour")
