@@ -139,13 +139,14 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 			continue
 		}
 		for j, k := range known {
-			same := f.Verdict == Store && sameAttribute(f.Fact, k.About) && newer[i].statements().Lasts()
+			same := f.Verdict == Store && sameAttribute(f.Fact, k.About)
 			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) || !same && !newer[i].shares(older[j]) {
 				continue
 			}
 			why, text, ok := facts.Supersedes(newer[i].statements(), older[j].statements(), common)
 			if !ok && same {
-				why, text, ok = "another value", facts.SupersedesValue(older[j].statements(), k.About.Value), true
+				why = "another value"
+				text, ok = facts.SupersedesValue(newer[i].statements(), older[j].statements(), k.About.Value)
 			}
 			if !ok || text != "" && len(k.Sources) == 0 {
 				continue

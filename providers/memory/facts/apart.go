@@ -10,12 +10,35 @@ import (
 
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
 func ruledOut(n, o *Statement) bool {
-	c := n.changes()
-	return c.doubt || c.denied || c.says(cuePast) || longAgo.Match(n.source.fold[n.from:n.to]) || forNow(n) || byAccident(n) ||
-		otherPerson(n, o) && !endsTopic(n, o) || otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || otherWish(n, o) ||
-		otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) || placeOfThing(n, o) || partOfValue(n, o) ||
-		endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o)
+	return n.passes() || otherOrigin(n, o) || otherPerson(n, o) && !endsTopic(n, o) || otherName(n, o) || nameInCommon(n, o) ||
+		otherSubject(n, o) || otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) ||
+		placeOfThing(n, o) || partOfValue(n, o) || endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o)
 }
+
+// otherOrigin reports whether a statement tells what something else was before: "from Travis to Buildkite" is no news of a
+// home in Leeds.
+func otherOrigin(n, o *Statement) bool {
+	ws := n.source.words(n.from, n.to)
+	for i := range ws[:max(0, len(ws)-2)] {
+		if !origin[n.source.folded(ws[i])] {
+			continue
+		}
+		named, known := false, false
+		for j := i + 1; j < min(len(ws), i+5); j++ {
+			f := n.source.folded(ws[j])
+			if arriving[f] || f == "nach" {
+				return named && !known
+			}
+			if isContent(f) {
+				named = named || n.source.capital(ws[j].from) && !dayWords[f]
+				known = known || o.has(term{stem: stem(f)})
+			}
+		}
+	}
+	return false
+}
+
+var origin = wordSet("from von vom de du desde")
 
 // anotherThing reports whether two statements say the same of different things: the shop opens at 9, the office at 8. A thing with
 // an attribute more is another one, too: the mobile team.

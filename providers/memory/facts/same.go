@@ -206,9 +206,14 @@ func sameKind(a, b *Statement) bool {
 	return false
 }
 
-// SupersedesValue is [Supersedes] for a newer value of the same exclusive attribute: the parts that have
-// the old value are obsolete.
-func SupersedesValue(older *Statements, value string) (rest string) {
+// SupersedesValue is [Supersedes] for a newer value of the same exclusive attribute, unless the newer content holds for a while
+// only, or tells what another thing was before: the parts that have the old value are obsolete.
+func SupersedesValue(newer, older *Statements, value string) (rest string, ok bool) {
+	for _, n := range newer.parts {
+		if n.passes() || !slices.ContainsFunc(older.parts, func(o *Statement) bool { return !otherOrigin(n, o) }) {
+			return "", false
+		}
+	}
 	t := read(value)
 	var words []term
 	for _, w := range t.words(0, len(t.fold)) {
@@ -221,9 +226,9 @@ func SupersedesValue(older *Statements, value string) (rest string) {
 		some = some || gone[i]
 	}
 	if !some {
-		return ""
+		return "", true
 	}
-	return older.without(gone, gone, make([]string, len(gone)))
+	return older.without(gone, gone, make([]string, len(gone))), true
 }
 
 // mine reports whether a statement is about the user, alone or with others.

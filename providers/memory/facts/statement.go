@@ -462,12 +462,10 @@ func (s *Statements) HoldsNow() {
 	}
 }
 
-// Lasts reports whether a content says something that holds now and from now on.
-func (s *Statements) Lasts() bool {
-	return !slices.ContainsFunc(s.parts, func(x *Statement) bool {
-		c := x.changes()
-		return c.doubt || c.says(cuePast) || longAgo.Match(x.source.fold[x.from:x.to]) || forNow(x)
-	})
+// passes reports whether a statement says nothing that holds from now on: a doubt, a memory of earlier times, an exception.
+func (s *Statement) passes() bool {
+	c := s.changes()
+	return c.doubt || c.denied || c.says(cuePast) || longAgo.Match(s.source.fold[s.from:s.to]) || forNow(s) || byAccident(s)
 }
 
 // Changes reports whether a content may change an earlier one: it says so, or names a value of its own.
