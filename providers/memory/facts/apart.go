@@ -12,7 +12,8 @@ import (
 func ruledOut(n, o *Statement) bool {
 	return n.passes() || otherOrigin(n, o) || otherPerson(n, o) && !endsTopic(n, o) || otherName(n, o) || nameInCommon(n, o) ||
 		otherSubject(n, o) || otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) ||
-		placeOfThing(n, o) || partOfValue(n, o) || endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o)
+		placeOfThing(n, o) || partOfValue(n, o) || endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o) ||
+		endsItsOwn(n, o) || verbOnly(n, o)
 }
 
 // otherOrigin reports whether a statement tells what something else was before: "from Travis to Buildkite" is no news of a
@@ -310,11 +311,11 @@ func placeOfThing(n, o *Statement) bool {
 // longAgo finds what happened years ago, which is no news.
 var longAgo = regexp.MustCompile(`\b(?:years|ages) ago\b|\bvor (?:[a-z0-9]+ )?jahren\b|\bil y a (?:[a-z0-9]+ )?ans\b|` +
 	`\bhace (?:[a-z0-9]+ )?anos\b|\b(?:in|im jahr|en) (?:19|20)[0-9][0-9]\b.{0,60}\b(?:for|fur|pendant|durante) ` +
-	`(?:a|an|one|two|three|ein|zwei|drei|un|deux|trois|dos|tres)\b`)
+	`(?:a|an|one|two|three|ein|zwei|drei|un|deux|trois|dos|tres) (?:year|month|jahr|monat|an|mois|ano|mes)`)
 
 // forNow reports whether a statement is about a day or a week only: "this week the standup is at 11", but not "from this week".
 func forNow(n *Statement) bool {
-	if n.changes().says(cueBecome, cueReplace, cueNoMore) {
+	if n.changes().says(cueBecome, cueReplace, cueNoMore) || !n.kinds[aTime] && !n.kinds[aNumber] {
 		return false
 	}
 	ws := n.source.words(n.from, n.to)
@@ -324,7 +325,7 @@ func forNow(n *Statement) bool {
 		if i > 0 {
 			before = n.source.folded(ws[i-1])
 		}
-		if (thisWeek[before] && f == weekWords[before] || shortly[f]) && !n.lasting(ws, i) {
+		if (before != "" && f == weekWords[before] || shortly[f]) && !n.lasting(ws, i) {
 			return true
 		}
 	}
@@ -337,10 +338,10 @@ func (s *Statement) lasting(ws []word, i int) bool {
 }
 
 var (
-	thisWeek     = wordSet("this diese dieser cette esta")
 	weekWords    = map[string]string{"this": "week", "diese": "woche", "dieser": "woche", "cette": "semaine", "esta": "semana"}
 	shortly      = wordSet("today tomorrow tonight heute morgen aujourd'hui demain hoy manana")
-	lastingWords = wordSet(`from since as starting until to ab seit bis auf fur depuis des partir compter a au
+	lastingWords = wordSet(`every each jeden cada chaque usa en
+		from since as starting until to ab seit bis auf fur depuis des partir compter a au
 		desde hasta de contar para la las por`)
 )
 
@@ -402,7 +403,42 @@ func partOfValue(n, o *Statement) bool {
 }
 
 // partWords are things with the name of another one: shares of a maker, its shirt.
-var partWords = wordSet(`share shares stock stocks bonds shirt t-shirt mug sticker stickers poster posters voucher jacket cap hat book books
+var partWords = wordSet(`share shares stock stocks bonds shirt t-shirt mug sticker stickers poster posters voucher jacket cap book books
 	toy tab tabs window windows file files aktie aktien anteile tasse buch bucher gutschein jacke mutze fenster datei
 	action actions parts tasse livre livres bon veste casquette onglet fenetre fichier
 	accion acciones taza libro libros vale chaqueta gorra pestana ventana archivo`)
+
+// endsItsOwn reports whether the old value ends something of its own ("Netflix cancelled the show"), or whether what ends only
+// has its name ("sold the piano stool").
+func endsItsOwn(n, o *Statement) bool {
+	c := n.changes()
+	if !c.says(cueEnd, cueNoMore) || c.says(cueReplace, cueCorrect, cueBecome) || n.order || o.order {
+		return false
+	}
+	if oldIsSubject(n, o) && hasObject(n, o) {
+		return true
+	}
+	ws := n.source.words(n.from, n.to)
+	i, j := n.endedAt(ws)
+	if j < 0 || endPredicates[n.source.folded(ws[i])] {
+		return false
+	}
+	f := n.source.folded(ws[j])
+	x := term{stem: stem(f)}
+	if o.has(x) {
+		return !subjectHas(o, []term{x}) && !n.endsPhrase(o, ws, j)
+	}
+	return f[0] > '9' && !dayWords[f] && !endsAsAdverb(f) && !strings.HasSuffix(f, "ing")
+}
+
+// verbOnly reports whether the verb is all that two statements share, and it holds for many objects: speaks, owns, is allergic.
+func verbOnly(n, o *Statement) bool {
+	c := n.changes()
+	allergic := term{stem: stem("allergic")}
+	if !c.says(cueNow) || c.says(cueReplace, cueEnd, cueNoMore, cueBecome, cueCorrect) || n.order || o.order || len(n.subject) > 0 {
+		return false
+	}
+	verb := n.verb != "" && n.verb == o.verb && !oneAtATime[n.verb] || n.has(allergic)
+	return verb && !inCommon(n.topics, o.topics) &&
+		!slices.ContainsFunc(shared(n, o), func(x term) bool { return !x.verb() && x.stem != allergic.stem })
+}

@@ -2,6 +2,7 @@
 package facts
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,10 +30,10 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 	old := oldIsSubject(n, o)
 	whole := len(o.subject) > 0 && v.both == len(o.subject)
 	switch {
-	case endsTopic(n, o), old && (c.says(cueEnd) || c.noMore), contradicts(n, o),
-		(free || whole) && v.inValue > 0 && c.noMore && (v.things > 0 || nothingElse(n, o)):
+	case endsTopic(n, o), old && (c.says(cueEnd) || c.noMore) && !hasObject(n, o), contradicts(n, o),
+		(free || whole) && v.inValue > 0 && c.noMore && (v.things > 0 && n.sameDeed(o) && n.verb != "" || nothingElse(n, o)):
 		return overReason, "", true
-	case old && c.says(cueReplace):
+	case old && c.says(cueReplace) && !hasObject(n, o):
 		return "something else in its place", "", true
 	case changes && slices.ContainsFunc(wishTopics(n), func(topic string) bool { return o.topics[topic] && anotherWish(n, o, topic) }):
 		return "a newer wish on the same", "", true
@@ -48,7 +49,7 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 // beside returns what a statement says without its last phrase, if the value is there: "plays bass" of "plays bass in the Paper
 // Lanterns". It is "" if nothing else is left.
 func (s *Statement) beside(text, value string) string {
-	if value == "" {
+	if value == "" || s.versions()[value] == "" && (s.verb == "" && s.form() != noCopula || loose[s.verb]) {
 		return ""
 	}
 	ws := s.source.words(s.from, s.to)
@@ -71,6 +72,9 @@ func (s *Statement) beside(text, value string) string {
 	}
 	return ""
 }
+
+// loose are verbs that say little without the phrase behind their object: "has a job at Acme".
+var loose = wordSet("have rent share need want get tengo ai hab")
 
 // reaches reports whether the value is among the next words behind a preposition.
 func (s *Statement) reaches(ws []word, i int, value string) bool {
@@ -107,12 +111,22 @@ func endsTopic(n, o *Statement) bool {
 		return false
 	}
 	for topic := range personal {
-		if o.topics[topic] && overWords(n, topic) {
+		if o.topics[topic] && overWords(n, topic) && !otherObject(n, o, topic) {
 			return true
 		}
 	}
 	return o.topics["partner"] && (mine(o) || partnerKin[o.person]) && apart.Match(n.source.fold[n.from:n.to])
 }
+
+// otherObject reports whether a statement has content beside a topic and what the older one says: "quit smoking".
+func otherObject(n, o *Statement, topic string) bool {
+	return slices.ContainsFunc(n.words, func(x term) bool {
+		return topicStems[x.stem] != topic && !o.has(x) && !cueStems()[x.stem] && !timeStems[x.stem] && !timeUnits[x.stem] &&
+			!x.verb() && x.stem[0] > '9' && !endsAsAdverb(x.stem) && !seasons[x.stem]
+	})
+}
+
+var seasons = wordSet("spring summer autumn winter fall fruhling sommer herbst printemps ete automne hiver primavera verano otono invierno")
 
 // apart finds words for the end of a couple.
 var apart = regexp.MustCompile(`\b(?:broke|broken|breaking|split|splitting) up\b|\b(?:schluss gemacht|uns getrennt|auseinander)\b|` +
@@ -133,12 +147,13 @@ var partnerKin = func() map[string]bool {
 // contradicts reports whether a statement denies what the older one says, or says what that denies.
 func contradicts(n, o *Statement) bool {
 	switch {
-	case n.order || o.order || n.verb == "" || n.denies == o.denies || n.owner != o.owner || len(shared(n, o)) == 0:
+	case n.order || o.order || n.verb == "" || n.denies == o.denies || n.owner != o.owner || len(shared(n, o)) == 0,
+		onlyWords.Match(n.source.fold[n.from:n.to]):
 		return false
 	case n.denies:
 		return nothingElse(n, o) && n.sameDeed(o)
 	default:
-		return nothingElse(o, n) && n.sameDeed(o)
+		return nothingElse(o, n) && nothingElse(n, o) && n.sameDeed(o)
 	}
 }
 
@@ -164,7 +179,7 @@ func exchanged(n, o *Statement) string {
 		if instead[before] && slices.ContainsFunc(ws[max(0, i-4):i], func(w word) bool { return insteadCue[n.source.folded(w)] }) {
 			return x.stem
 		}
-		if (isCue(before) && n.follows(o, ws, i, exchanging) ||
+		if (cueWords[before] == cueReplace && isCue(before) && n.follows(o, ws, i, exchanging) ||
 			leaving[before] && n.follows(o, ws, i, arriving) && c.says(cueReplace, cueBecome)) && !otherActor(n, o, ws[:i]) {
 			return x.stem
 		}
@@ -210,6 +225,9 @@ func ended(s, o *Statement) string {
 		}
 		for j := i + 1; j < min(len(ws), i+5); j++ {
 			f := s.source.folded(ws[j])
+			if aims[f] || endPredicates[s.source.folded(ws[i])] {
+				break
+			}
 			if !isContent(f) || isCue(f) {
 				continue
 			}
@@ -219,6 +237,9 @@ func ended(s, o *Statement) string {
 			}
 			if verbForm(f) || x.verb() {
 				continue
+			}
+			if !s.endsPhrase(o, ws, j) {
+				break
 			}
 			if mine(s) || len(s.subject) == 0 || !otherActor(s, o, ws[:i]) {
 				return x.stem
@@ -270,8 +291,8 @@ var exchanging = wordSet("for with by against in_favour durch mit gegen par pour
 // anotherVersion returns the stem of a name that has different numbers behind it in both statements: Debian 11, Debian 13.
 func anotherVersion(n, o *Statement) string {
 	a, b := n.versions(), o.versions()
-	for name, number := range a {
-		if b[name] != "" && b[name] != number {
+	for _, name := range slices.Sorted(maps.Keys(a)) {
+		if b[name] != "" && b[name] != a[name] {
 			return name
 		}
 	}
@@ -325,3 +346,63 @@ var topicEnds = wordSet(`quit resigned fired retired unemployed gekundigt arbeit
 
 // arriving are words before what takes the place of another thing.
 var arriving = wordSet("to with by zu durch zum zur auf a par por vers pour")
+
+// endedAt returns the index of the first word for an end that has an object, and that of the object, or -1.
+func (s *Statement) endedAt(ws []word) (cue, object int) {
+	c := s.changes()
+	for i := range ws {
+		if x, ok := c.cueAt[i]; !ok || x != cueEnd {
+			continue
+		}
+		for j := i + 1; j < min(len(ws), i+6); j++ {
+			f := s.source.folded(ws[j])
+			if isContent(f) && !isCue(f) && !verbForm(f) && !(term{stem: stem(f)}).verb() {
+				return i, j
+			}
+		}
+	}
+	return -1, -1
+}
+
+// endPredicates say that their subject is over, and have no object. aims stand before where somebody goes.
+var (
+	endPredicates = wordSet("over off gone dead history weg vorbei redundant bust passe")
+	aims          = wordSet("to nach zu about")
+)
+
+// endsPhrase reports whether no other noun follows words of the older statement: "the piano", not "the piano stool".
+func (s *Statement) endsPhrase(o *Statement, ws []word, j int) bool {
+	for k := j + 1; k < len(ws) && ws[k].from == ws[k-1].to+1 && s.source.fold[ws[k-1].to] == ' '; k++ {
+		f := s.source.folded(ws[k])
+		if !isContent(f) || isCue(f) || dayWords[f] || verbForm(f) || endsAsAdverb(f) || f[0] <= '9' || function[f] {
+			return true
+		}
+		if !o.has(term{stem: stem(f)}) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasObject reports whether a thing of its own follows the word for an end: "Mia finished her homework".
+func hasObject(n, o *Statement) bool {
+	ws := n.source.words(n.from, n.to)
+	c := n.changes()
+	for i := range ws {
+		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd && cue != cueNoMore && cue != cueReplace {
+			continue
+		}
+		for j := i + 1; j < len(ws); j++ {
+			f := n.source.folded(ws[j])
+			if isContent(f) && !isCue(f) && !dayWords[f] && !timeUnits[f] && !endsAsAdverb(f) && !o.has(term{stem: stem(f)}) && f[0] > '9' {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var timeUnits = wordSet("year week month jahr woche monat an annee semaine mois ano semana mes")
+
+// onlyWords limit a denial: "doesn't only speak French".
+var onlyWords = regexp.MustCompile(`\b(?:only|just|nur|solo|pas que|pas qu'[a-z]+|solamente|seulement)\b`)

@@ -126,7 +126,7 @@ var cueWords = func() map[string]cue {
 			correctif correccion perdon equivoque error al_final
 			misspoke my_bad make_that i_meant strike_that ignore_that false_alarm falsch verschrieben vertippt gemeint voulais_dire
 			erratum queria_decir quise_decir mejor_dicho`,
-		cuePast: `used_to formerly previously once almost nearly fruher damals ehemals autrefois beinahe presque casi antes lived
+		cuePast: `used_to formerly previously almost nearly fruher damals ehemals autrefois beinahe presque casi antes lived
 			worked wohnte arbeitete habitais travaillais vivia trabajaba student`,
 		cueStay: `stays stay still keep keeps kept unchanged remains same bleibt bleiben weiter weiterhin reste restent
 			garde gardons sigue siguen conservamos igual unverandert wie_gehabt touched
