@@ -78,7 +78,7 @@ type Fact struct {
 	Occurred time.Time `json:"occurred,omitzero"`
 	When     string    `json:"when,omitempty"`
 	// Now is set if the speaker's words say that it holds from now on, although Content does not.
-	Now bool `json:"now,omitempty"`
+	Now bool `json:"-"`
 	// Profile marks a lasting description of the user.
 	Profile bool     `json:"profile,omitempty"`
 	Tags    []string `json:"tags,omitempty"`
