@@ -19,7 +19,7 @@ func ruledOut(n, o *Statement) bool {
 // otherOrigin reports whether a statement tells what something else was before: "from Travis to Buildkite" is no news of a
 // home in Leeds.
 func otherOrigin(n, o *Statement) bool {
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	for i := range ws[:max(0, len(ws)-2)] {
 		if !origin[n.source.folded(ws[i])] {
 			continue
@@ -82,7 +82,7 @@ func nameOnly(n, o *Statement) bool {
 	if len(words) == 0 || slices.ContainsFunc(words, func(x term) bool { return subjectHas(o, []term{x}) }) {
 		return false
 	}
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	for i, w := range ws { // "Heron became Egret" has a new name
 		named := c.says(cueBecome) && oldIsSubject(n, o) && n.kinds[aName]
 		if o.has(term{stem: stem(n.source.folded(w))}) && (named || leaving[n.before(ws, i)]) {
@@ -182,7 +182,7 @@ func timeOnly(n, o *Statement) bool {
 // personOnly reports whether all that two statements share is the person they are about: the kinds of their values, their
 // verbs and their topics differ.
 func personOnly(n, o *Statement) bool {
-	if n.owner != aPerson || o.owner != aPerson || sameKinds(n, o) && (!quotesGerman(n) || n.namesPlace()) {
+	if n.owner != aPerson || o.owner != aPerson || sameKinds(n, o) && (!n.source.quotesGerman() || n.namesPlace()) {
 		return false
 	}
 	words := shared(n, o)
@@ -227,15 +227,14 @@ func nameInCommon(n, o *Statement) bool {
 // takesOver are words for a new duty.
 var takesOver = wordSet("took takes taken ubernimmt ubernommen reprend repris asume asumio")
 
-// quotesGerman reports whether a statement quotes German, in which every noun has a capital as a name has.
-func quotesGerman(s *Statement) bool { return bytes.HasPrefix(s.source.fold, []byte("der nutzer")) }
-
-// quotesFrench reports whether a statement quotes French, in which "à" is a word for a place.
-func quotesFrench(s *Statement) bool { return bytes.HasPrefix(s.source.fold, []byte("l'utilisateur")) }
+// A content in one of these languages quotes the speaker. In German every noun has a capital, as a name has.
+func (t *text) quotesGerman() bool  { return bytes.HasPrefix(t.fold, []byte("der nutzer")) }
+func (t *text) quotesFrench() bool  { return bytes.HasPrefix(t.fold, []byte("l'utilisateur")) }
+func (t *text) quotesSpanish() bool { return bytes.HasPrefix(t.fold, []byte("el usuario")) }
 
 // namesPlace reports whether a noun follows a German preposition without an article, as names do: "zu Zeiss".
 func (s *Statement) namesPlace() bool {
-	ws := s.source.words(s.from, s.to)
+	ws := s.ws
 	for i := 1; i < len(ws); i++ {
 		if bare[s.source.folded(ws[i-1])] && s.source.capital(ws[i].from) {
 			return true
@@ -252,7 +251,7 @@ var died = wordSet("died dead gestorben tot verstorben mort morte decede decedee
 // topicsBesideKin returns the topics of a statement, without those of its words for relatives.
 func (s *Statement) topicsBesideKin() map[string]bool {
 	out := map[string]bool{}
-	for _, w := range s.source.words(s.from, s.to) {
+	for _, w := range s.ws {
 		if f := s.source.folded(w); topicWords[f] != "" && !kin[f] {
 			out[topicWords[f]] = true
 		}
@@ -262,7 +261,7 @@ func (s *Statement) topicsBesideKin() map[string]bool {
 
 // hasAny reports whether a statement has one of some words.
 func (s *Statement) hasAny(set map[string]bool) bool {
-	return slices.ContainsFunc(s.source.words(s.from, s.to), func(w word) bool { return set[s.source.folded(w)] })
+	return slices.ContainsFunc(s.ws, func(w word) bool { return set[s.source.folded(w)] })
 }
 
 // otherTopic reports whether one statement tells where a person lives, the other one where the person works, and the newer
@@ -287,10 +286,10 @@ var placeWords = wordSet("in im at bei beim en dans au aux a chez")
 // form returns what follows the copula of a statement.
 func (s *Statement) form() form {
 	copula := false
-	for _, w := range s.source.words(s.from, s.to) {
+	for _, w := range s.ws {
 		f := s.source.folded(w)
 		switch {
-		case copula && placeWords[f] && (f != "a" || quotesFrench(s)):
+		case copula && placeWords[f] && (f != "a" || s.source.quotesFrench()):
 			return placeForm
 		case copulas[f] && f != "becomes" && f != "became":
 			copula = true
@@ -318,7 +317,7 @@ func forNow(n *Statement) bool {
 	if n.changes().says(cueBecome, cueReplace, cueNoMore) || !n.kinds[aTime] && !n.kinds[aNumber] {
 		return false
 	}
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	for i, w := range ws {
 		f := n.source.folded(w)
 		var before string
@@ -348,7 +347,7 @@ var (
 // changesPart reports whether a statement changes a part of the older value: "changed the chain on the Peugeot".
 func changesPart(n, o *Statement) bool {
 	c := n.changes()
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	for i := range ws {
 		if cue, ok := c.cueAt[i]; !ok || cue != cueReplace && cue != cueBecome {
 			continue
@@ -395,7 +394,7 @@ func partOfValue(n, o *Statement) bool {
 		return false
 	}
 	other := func(f string) bool { return partWords[f] && !o.has(term{stem: stem(f)}) }
-	return slices.ContainsFunc(n.source.words(n.from, n.to), func(w word) bool {
+	return slices.ContainsFunc(n.ws, func(w word) bool {
 		f := n.source.folded(w)
 		_, after, compound := strings.Cut(f, "-")
 		return other(f) || compound && other(after)
@@ -418,7 +417,7 @@ func endsItsOwn(n, o *Statement) bool {
 	if oldIsSubject(n, o) && hasObject(n, o) {
 		return true
 	}
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	i, j := n.endedAt(ws)
 	if j < 0 || endPredicates[n.source.folded(ws[i])] {
 		return false

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 )
 
 // certain reports whether the form of the newer statement shows that it replaces or ends what the older one says, and the stem
@@ -46,53 +45,6 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 	return "", "", false
 }
 
-// beside returns what a statement says without its last phrase, if the value is there: "plays bass" of "plays bass in the Paper
-// Lanterns". It is "" if nothing else is left.
-func (s *Statement) beside(text, value string) string {
-	if value == "" || s.versions()[value] == "" && (s.verb == "" && s.form() != noCopula || loose[s.verb]) {
-		return ""
-	}
-	ws := s.source.words(s.from, s.to)
-	for i := range ws {
-		if !phraseWords[s.source.folded(ws[i])] || !s.reaches(ws, i, value) {
-			continue
-		}
-		for _, w := range ws[:i] {
-			f := s.source.folded(w)
-			x := term{stem: stem(f)}
-			if isContent(f) && !verbForm(f) && !x.verb() && !subjectHas(s, []term{x}) && !isCue(f) {
-				before, ok := strings.CutSuffix(text, s.source.quote(ws[i].from, s.to))
-				if !ok {
-					return ""
-				}
-				return strings.TrimRight(before, " ,")
-			}
-		}
-		return ""
-	}
-	return ""
-}
-
-// loose are verbs that say little without the phrase behind their object: "has a job at Acme".
-var loose = wordSet("have rent share need want get tengo ai hab")
-
-// reaches reports whether the value is among the next words behind a preposition.
-func (s *Statement) reaches(ws []word, i int, value string) bool {
-	for j := i + 1; j < min(len(ws), i+4); j++ {
-		f := s.source.folded(ws[j])
-		if stem(f) == value {
-			return true
-		}
-		if !articleWords[f] && !s.source.capital(ws[j].from) {
-			return false
-		}
-	}
-	return false
-}
-
-// phraseWords begin a phrase that a statement can do without.
-var phraseWords = wordSet("on at in with via using mit auf bei beim im am an sur chez avec dans au aux en con")
-
 // anotherWish reports whether two instructions for the same kind of text have different values of a topic.
 func anotherWish(n, o *Statement, topic string) bool {
 	return n.order && o.order && topicValue(n, topic) != topicValue(o, topic) && scopeOf(n) == scopeOf(o)
@@ -118,7 +70,7 @@ func endsTopic(n, o *Statement) bool {
 	return o.topics["partner"] && (mine(o) || partnerKin[o.person]) && apart.Match(n.source.fold[n.from:n.to])
 }
 
-// otherObject reports whether a statement has content beside a topic and what the older one says: "quit smoking".
+// otherObject reports whether a statement names a thing outside the topic that the older one lacks: "quit smoking" is no job.
 func otherObject(n, o *Statement, topic string) bool {
 	return slices.ContainsFunc(n.words, func(x term) bool {
 		return topicStems[x.stem] != topic && !o.has(x) && !cueStems()[x.stem] && !timeStems[x.stem] && !timeUnits[x.stem] &&
@@ -169,7 +121,7 @@ func exchanged(n, o *Statement) string {
 	if !c.says(cueReplace, cueBecome, cueEnd) {
 		return ""
 	}
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	for i, w := range ws {
 		x := term{stem: stem(n.source.folded(w))}
 		if !isContent(n.source.folded(w)) || !o.has(x) || subjectHas(o, []term{x}) {
@@ -179,7 +131,7 @@ func exchanged(n, o *Statement) string {
 		if instead[before] && slices.ContainsFunc(ws[max(0, i-4):i], func(w word) bool { return insteadCue[n.source.folded(w)] }) {
 			return x.stem
 		}
-		if (cueWords[before] == cueReplace && isCue(before) && n.follows(o, ws, i, exchanging) ||
+		if (cueWords[before] == cueReplace && n.follows(o, ws, i, exchanging) ||
 			leaving[before] && n.follows(o, ws, i, arriving) && c.says(cueReplace, cueBecome)) && !otherActor(n, o, ws[:i]) {
 			return x.stem
 		}
@@ -217,7 +169,7 @@ func anotherInRole(n, o *Statement) bool {
 
 // ended returns the stem of the older value, if it is the first content word behind a word for an end: "sold the Volvo".
 func ended(s, o *Statement) string {
-	ws := s.source.words(s.from, s.to)
+	ws := s.ws
 	c := s.changes()
 	for i := range ws {
 		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd {
@@ -285,8 +237,8 @@ var (
 	insteadCue = wordSet("instead place lieu rather statt anstelle anstatt lugar vez")
 )
 
-// exchanging are words between what is given and what is taken for it.
-var exchanging = wordSet("for with by against in_favour durch mit gegen par pour contre por")
+// exchanging are words between the old value and the new one: "swapped X for Y".
+var exchanging = wordSet("for with by against durch mit gegen par pour contre por")
 
 // anotherVersion returns the stem of a name that has different numbers behind it in both statements: Debian 11, Debian 13.
 func anotherVersion(n, o *Statement) string {
@@ -302,7 +254,7 @@ func anotherVersion(n, o *Statement) string {
 // versions returns the numbers behind names: Debian 13, Solr is at version 9.
 func (s *Statement) versions() map[string]string {
 	out := map[string]string{}
-	ws := s.source.words(s.from, s.to)
+	ws := s.ws
 	for i, w := range ws {
 		f := s.source.folded(w)
 		if !s.source.capital(w.from) || !isContent(f) {
@@ -334,7 +286,7 @@ var leaving = wordSet("from of than statt anstelle von de du del d' instead not 
 
 // overWords reports whether a statement has a word that by itself ends a topic: "divorced".
 func overWords(s *Statement, topic string) bool {
-	return slices.ContainsFunc(s.source.words(s.from, s.to), func(w word) bool {
+	return slices.ContainsFunc(s.ws, func(w word) bool {
 		f := s.source.folded(w)
 		return topicEnds[f] && topicWords[f] == topic
 	})
@@ -386,7 +338,7 @@ func (s *Statement) endsPhrase(o *Statement, ws []word, j int) bool {
 
 // hasObject reports whether a thing of its own follows the word for an end: "Mia finished her homework".
 func hasObject(n, o *Statement) bool {
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	c := n.changes()
 	for i := range ws {
 		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd && cue != cueNoMore && cue != cueReplace {

@@ -52,7 +52,7 @@ func overlapOf(n, o *Statement, common func(string) bool) overlap {
 		if !o.has(x) {
 			v.new = true
 			v.newNumber = v.newNumber || x.stem[0] <= '9'
-			v.newName = v.newName || x.proper && x.stem[0] > '9' && (!quotesGerman(n) || n.namesPlace())
+			v.newName = v.newName || x.proper && x.stem[0] > '9' && (!n.source.quotesGerman() || n.namesPlace())
 		}
 	}
 	return v
@@ -139,7 +139,7 @@ func sameUnit(n, o *Statement) bool {
 // amounts returns the numbers of a statement by the stem of the word behind them.
 func (s *Statement) amounts() map[string]string {
 	out := map[string]string{}
-	ws := s.source.words(s.from, s.to)
+	ws := s.ws
 	for i := 0; i+1 < len(ws); i++ {
 		f, unit := s.source.folded(ws[i]), s.source.folded(ws[i+1])
 		if (f[0] >= '0' && f[0] <= '9' || numberWords[f]) && unit[0] > '9' && !function[unit] && !numberWords[unit] {
@@ -151,7 +151,7 @@ func (s *Statement) amounts() map[string]string {
 
 // endsAnother reports whether a word for an end is followed by a thing that the older statement does not name.
 func endsAnother(n, o *Statement) bool {
-	ws := n.source.words(n.from, n.to)
+	ws := n.ws
 	c := n.changes()
 	for i := range ws {
 		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd {
@@ -176,7 +176,7 @@ func anotherTime(n, o *Statement) bool {
 // otherHolder reports whether a newer statement gives an owner to a thing that both name, whom the older one lacks: the team of
 // Tristan, Anneke's boss.
 func otherHolder(s, o *Statement) bool {
-	ws := s.source.words(s.from, s.to)
+	ws := s.ws
 	lacks := func(i int) bool {
 		f := s.source.folded(ws[i])
 		return isContent(f) && !dayWords[f] && !o.has(term{stem: stem(f)}) && (f[0] > '9')
@@ -208,7 +208,7 @@ var holderWords = wordSet("of von vom der des de du d' del")
 
 // around adds the evidence of the words near a mention of the old value.
 func (s *Statement) around(o *Statement, c *change, when func(string, ...bool)) {
-	ws := s.source.words(s.from, s.to)
+	ws := s.ws
 	seen := map[string]bool{}
 	for i, w := range ws {
 		f := s.source.folded(w)
@@ -262,7 +262,7 @@ func anotherDay(n, o *Statement) bool {
 // days returns the days and months of a statement, in the singular.
 func (s *Statement) days() map[string]bool {
 	out := map[string]bool{}
-	for _, w := range s.source.words(s.from, s.to) {
+	for _, w := range s.ws {
 		if f := s.source.folded(w); dayWords[f] {
 			out[strings.TrimSuffix(f, "s")] = true
 		}
@@ -272,7 +272,7 @@ func (s *Statement) days() map[string]bool {
 
 // introduces reports whether a statement gives the name of somebody or something.
 func (s *Statement) introduces() bool {
-	return slices.ContainsFunc(s.source.words(s.from, s.to), func(w word) bool { return naming[s.source.folded(w)] })
+	return slices.ContainsFunc(s.ws, func(w word) bool { return naming[s.source.folded(w)] })
 }
 
 var naming = wordSet("called named name heisst heist heis heiss namens appelle s'appelle m'appelle llama llamo llamada llamado nombre")

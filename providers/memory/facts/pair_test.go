@@ -23,7 +23,7 @@ type pairRow struct {
 	ID       int                `json:"id"`    // of the old statement
 	Gone     string             `json:"gone"`  // whether it is obsolete at the end: yes, no or unknown
 	Never    bool               `json:"never"` // ruled out
-	Sure     bool               `json:"sure"`  // another value of the same attribute
+	Sure     bool               `json:"sure"`  // decided without the score
 	Evidence map[string]float64 `json:"evidence"`
 }
 

@@ -11,8 +11,7 @@ const overReason = "it is over"
 // Supersedes reports which parts of an earlier content a newer one makes obsolete: all of it, or all but rest.
 // common reports whether several of the known contents have a stem; such a word shows less what is meant.
 func Supersedes(newer, older *Statements, common func(stem string) bool) (why, rest string, ok bool) {
-	gone, over := make([]bool, len(older.parts)), make([]bool, len(older.parts))
-	beside := make([]string, len(older.parts))
+	endings := make([]ending, len(older.parts))
 	for i, n := range newer.parts[:max(0, len(newer.parts)-1)] { // "we'll move, not sure yet"
 		if next := newer.parts[i+1]; next.changes().doubt && len(next.words) <= 2 {
 			n.changes().doubt = true
@@ -21,8 +20,8 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 	for i, o := range older.parts {
 		for _, n := range newer.parts {
 			if reason, value, yes := supersedes(n, o, common); yes {
-				gone[i], over[i], why = true, reason == overReason, reason
-				beside[i] = o.beside(older.texts[i], value)
+				why = reason
+				endings[i] = ending{gone: true, over: reason == overReason, beside: o.beside(older.texts[i], value)}
 				break
 			}
 		}
@@ -30,7 +29,7 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 	if why == "" {
 		return "", "", false
 	}
-	return why, older.without(gone, over, beside), true
+	return why, older.without(endings), true
 }
 
 // supersedes reports whether a statement makes an earlier one obsolete, and why. If it names the value of the earlier one
@@ -131,7 +130,7 @@ func sameAttribute(newer, older *Statement) (string, bool) {
 	for topic := range personal {
 		if newer.topics[topic] && older.topics[topic] && topic != "partner" && newer.owner != aThing && older.owner != aThing &&
 			!newer.denies && !older.denies && newer.kinds[aName] && valueDiffers(newer, older) &&
-			(topic != "work" || !quotesGerman(newer) || newer.namesPlace()) && (topic != "work" || newer.changes().says(cueNow)) {
+			(topic != "work" || !newer.source.quotesGerman() || newer.namesPlace()) && (topic != "work" || newer.changes().says(cueNow)) {
 			return "another " + topic, true
 		}
 	}
@@ -219,16 +218,17 @@ func SupersedesValue(newer, older *Statements, value string) (rest string, ok bo
 	for _, w := range t.words(0, len(t.fold)) {
 		words = append(words, term{stem: stem(t.folded(w))})
 	}
-	gone := make([]bool, len(older.parts))
+	endings := make([]ending, len(older.parts))
 	some := false
 	for i, o := range older.parts {
-		gone[i] = slices.ContainsFunc(words, func(x term) bool { return len(x.stem) > 1 && o.has(x) })
-		some = some || gone[i]
+		gone := slices.ContainsFunc(words, func(x term) bool { return len(x.stem) > 1 && o.has(x) })
+		endings[i] = ending{gone: gone, over: gone}
+		some = some || gone
 	}
 	if !some {
 		return "", true
 	}
-	return older.without(gone, gone, make([]string, len(gone))), true
+	return older.without(endings), true
 }
 
 // mine reports whether a statement is about the user, alone or with others.

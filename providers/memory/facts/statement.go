@@ -28,8 +28,9 @@ type Statement struct {
 	// denies is set for a statement that something is not, or no more.
 	denies bool
 
-	source   *text // and the positions in it, for changes
+	source   *text // and the positions in it
 	from, to int
+	ws       []word // of the source, between the positions
 	once     sync.Once
 	read     change
 	wishOnce sync.Once
@@ -98,9 +99,9 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 		s := &Statement{
 			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, bySpeaker: speaker != "",
 		}
-		ws := t.words(x.from, x.to)
-		s.fill(t, ws, quoted)
-		s.name = s.nameOf(t, ws, speaker)
+		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
+		s.fill(t, s.ws, quoted)
+		s.name = s.nameOf(t, s.ws, speaker)
 		s.called = foldWord(s.name)
 		if last != nil && s.owner == aThing && len(s.subject) == 0 || x.subject != "" && last != nil {
 			s.owner, s.person, s.name, s.called = last.owner, last.person, last.name, last.called
@@ -108,68 +109,12 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 				s.words = append(slices.Clone(last.subject), s.words...)
 			}
 		}
-		s.source, s.from, s.to = t, x.from, x.to
 		out.parts = append(out.parts, s)
 		out.texts = append(out.texts, x.words(t.quote(x.from, x.to)))
 		last = s
 	}
 	return out
 }
-
-// without returns the content without some parts, or "" if nothing is left. What a part says beside the value that no longer
-// holds stays. So do the relatives that it names, unless the part is over.
-func (s *Statements) without(gone, over []bool, beside []string) string {
-	var left []string
-	for i, text := range s.texts {
-		if !gone[i] {
-			left = append(left, strings.Trim(text, " ,;:-."))
-		} else if beside[i] != "" {
-			left = append(left, beside[i])
-		} else if with := s.parts[i].companion(s.before == ""); with != "" && !over[i] {
-			left = append(left, with)
-		}
-	}
-	if len(left) == 0 {
-		return ""
-	}
-	out := s.before + strings.Join(left, ", ") + s.after
-	if s.before == "" {
-		out = sentenceCase(strings.Join(left, ", "))
-	}
-	if s.speaker != "" {
-		return nameAgain(out, s.speaker)
-	}
-	return out
-}
-
-// companion returns the words for a relative with a name beside the value of a statement: "with my daughter Zoe".
-func (s *Statement) companion(sentence bool) string {
-	t := s.source
-	ws := t.words(s.from, s.to)
-	for i := 1; i+3 < len(ws); i++ {
-		f := t.folded(ws[i])
-		if !withWords[f] {
-			continue
-		}
-		own := t.folded(ws[i+1])
-		k := i + 2
-		if own == "the" && t.folded(ws[k]) == "user's" {
-			k++
-		} else if !ownWord[own] {
-			continue
-		}
-		if k+1 >= len(ws) || !kin[t.folded(ws[k])] || !t.capital(ws[k+1].from) {
-			continue
-		}
-		if who := t.quote(ws[i+1].from, ws[k].to); sentence {
-			return who + " is " + t.quote(ws[k+1].from, ws[k+1].to)
-		}
-		return t.quote(ws[i+1].from, ws[k+1].to)
-	}
-	return ""
-}
-
-var withWords = wordSet("with mit avec con")
 
 // changes returns what a statement changes. It is read when it is needed first.
 func (s *Statement) changes() *change {
@@ -277,7 +222,7 @@ var nominal = wordSet(`the a an my our his her their your of in at on for with t
 
 // afterNominal reports whether a word before a verb form shows that it is a noun. The French "on" does not.
 func (t *text) afterNominal(before, f string) bool {
-	if before == "son" && !bytes.HasPrefix(t.fold, []byte("l'utilisateur")) {
+	if before == "son" && !t.quotesFrench() {
 		return false // an English noun, a French pronoun
 	}
 	return (nominal[before] || strings.HasSuffix(before, "'s") && !contracted[before]) &&
@@ -304,7 +249,6 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 	if quoted && verbAt <= 1 {
 		who = theUser
 	}
-	spanish, french := bytes.HasPrefix(t.fold, []byte("el usuario")), bytes.HasPrefix(t.fold, []byte("l'utilisateur"))
 	near := min(len(ws), verbAt+3)
 	for i := verbAt + 1; i < near; i++ { // "inzwischen wohne ich", unless a relative precedes
 		if f := t.folded(ws[i]); inverted[f] != aThing && verbAt < 4 &&
@@ -323,9 +267,9 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 			return aPerson, stem(next)
 		case i < verbAt && (f == "user's" || ownWord[f] || teamWords[f] && next != ""):
 			return aThing, ""
-		case f == "user" || firstSingular[f] || f == "he" && spanish:
+		case f == "user" || firstSingular[f] || f == "he" && t.quotesSpanish():
 			return theUser, ""
-		case firstPlural[f] && (f != "on" || french):
+		case firstPlural[f] && (f != "on" || t.quotesFrench()):
 			return theTeam, ""
 		case thirdPerson[f] && i <= verbAt && !(f == "el" && t.orig(w.from, w.to) != "él" && t.orig(w.from, w.to) != "Él"):
 			return aPerson, f

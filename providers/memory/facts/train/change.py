@@ -15,13 +15,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 AGAINST = {
-    "only common words", "no word", "only a verb", "to old value", "other subject", "no subject in common", "other verb", "stay after old value", "no change", "added",
-    "added, word", "stays", "ahead", "time of one", "nothing new", "old introduces", "old denies", "denied, become", "relative of old", "other holder", "ends another", "number of the old", "number of the new", "also", "foreign subjects",
+    "only common words", "no word", "to old value", "no subject in common", "stay after old value", "no change", "added",
+    "added, word", "stays", "ahead", "nothing new", "old denies", "denied, become", "other holder", "ends another",
+    "number of the old", "number of the new", "also",
 }
 NEVER, SURE = -20.0, 20.0
 # What the first choice of pairs is based on.
-START = {"share of the old": 1, "share of the new": 1, "word, change, kind": 1, "topic, change": 1, "old name, replace": 1, "old name, end": 1,
-         "another wish": 2, "change": 0.5}
+START = {"share of the new": 1, "topic, change": 1, "old name, replace": 1, "old name, end": 1, "another wish": 2, "change": 0.5}
 
 
 class Pairs:

@@ -1,0 +1,111 @@
+package facts
+
+import "strings"
+
+// ending says whether and how a part of a content became obsolete.
+type ending struct {
+	gone, over bool   // obsolete; without a successor
+	beside     string // what the part says without its old value
+}
+
+// without returns the content without its obsolete parts, or "" if nothing is left. A part leaves what it says beside its old
+// value. If it was replaced, it leaves at least the relative that it names.
+func (s *Statements) without(endings []ending) string {
+	var left []string
+	for i, text := range s.texts {
+		end := endings[i]
+		if !end.gone {
+			left = append(left, strings.Trim(text, " ,;:-."))
+		} else if end.beside != "" {
+			left = append(left, end.beside)
+		} else if with := s.parts[i].companion(s.before == ""); with != "" && !end.over {
+			left = append(left, with)
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	out := s.before + strings.Join(left, ", ") + s.after
+	if s.before == "" {
+		out = sentenceCase(strings.Join(left, ", "))
+	}
+	if s.speaker != "" {
+		return nameAgain(out, s.speaker)
+	}
+	return out
+}
+
+// companion returns the words for a relative with a name beside the value of a statement: "with my daughter Zoe".
+func (s *Statement) companion(sentence bool) string {
+	t, ws := s.source, s.ws
+	for i := 1; i+3 < len(ws); i++ {
+		f := t.folded(ws[i])
+		if !withWords[f] {
+			continue
+		}
+		own := t.folded(ws[i+1])
+		k := i + 2
+		if own == "the" && t.folded(ws[k]) == "user's" {
+			k++
+		} else if !ownWord[own] {
+			continue
+		}
+		if k+1 >= len(ws) || !kin[t.folded(ws[k])] || !t.capital(ws[k+1].from) {
+			continue
+		}
+		if who := t.quote(ws[i+1].from, ws[k].to); sentence {
+			return who + " is " + t.quote(ws[k+1].from, ws[k+1].to)
+		}
+		return t.quote(ws[i+1].from, ws[k+1].to)
+	}
+	return ""
+}
+
+var withWords = wordSet("with mit avec con")
+
+// beside returns a statement without the phrase that has the value: "plays bass", if "in the Paper Lanterns" goes. It returns ""
+// if that says nothing by itself.
+func (s *Statement) beside(text, value string) string {
+	if value == "" || s.versions()[value] == "" && (s.verb == "" && s.form() != noCopula || loose[s.verb]) {
+		return ""
+	}
+	ws := s.ws
+	for i := range ws {
+		if !phraseWords[s.source.folded(ws[i])] || !s.reaches(ws, i, value) {
+			continue
+		}
+		for _, w := range ws[:i] {
+			f := s.source.folded(w)
+			x := term{stem: stem(f)}
+			if isContent(f) && !verbForm(f) && !x.verb() && !subjectHas(s, []term{x}) && !isCue(f) {
+				before, ok := strings.CutSuffix(text, s.source.quote(ws[i].from, s.to))
+				if !ok {
+					return ""
+				}
+				return strings.TrimRight(before, " ,")
+			}
+		}
+		return ""
+	}
+	return ""
+}
+
+// loose are verbs that say little without the phrase behind their object: "has a job at Acme".
+var loose = wordSet("have rent share need want get tengo ai hab")
+
+// reaches reports whether the value is among the next words behind a preposition.
+func (s *Statement) reaches(ws []word, i int, value string) bool {
+	for j := i + 1; j < min(len(ws), i+4); j++ {
+		f := s.source.folded(ws[j])
+		if stem(f) == value {
+			return true
+		}
+		if !articleWords[f] && !s.source.capital(ws[j].from) {
+			return false
+		}
+	}
+	return false
+}
+
+// phraseWords begin a phrase that a statement can do without.
+var phraseWords = wordSet("on at in with via using mit auf bei beim im am an sur chez avec dans au aux en con")
