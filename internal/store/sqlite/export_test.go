@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -78,4 +80,30 @@ func (s *Store) PutMemory(ctx context.Context, ns int64, m ragctx.Memory, c stor
 // Snapshot writes a snapshot file.
 func (s *Store) Snapshot(ctx context.Context, path string, o store.SnapshotOptions) (store.SnapshotInfo, error) {
 	return store.SaveSnapshot(ctx, s, path, o)
+}
+
+// MigrateInSteps creates a database by applying one schema file after the other.
+func MigrateInSteps(ctx context.Context, path string) (err error) {
+	files, err := schemaFiles()
+	if err != nil {
+		return err
+	}
+	db, err := connect(path, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for i := range files {
+		err := inTx(ctx, db, func(tx *sql.Tx) error {
+			if err := applyFiles(ctx, tx, files[i:i+1]); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", i+1))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return inTx(ctx, db, func(tx *sql.Tx) error { return recomputeSums(ctx, tx) })
 }

@@ -78,7 +78,7 @@ func checkVacant(dir string, force bool) error {
 
 // verifyDatabase checks that an unpacked database is intact and that this program can open it.
 func verifyDatabase(ctx context.Context, name string, info store.SnapshotInfo) error {
-	known, err := fs.Glob(schema, "schema/*.sql")
+	known, err := schemaFiles()
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,9 @@
 // Package sqlite keeps the store in a file: one SQLite database with every document, version, memory,
 // turn and vector. The statements are in package sqlstore; this package has what only a file needs.
 //
-// The tables are defined in schema/*.sql. One goroutine writes (see writer); any number read, each
-// from one consistent snapshot. A write that has returned without error survives kill -9 and power
-// loss: journal_mode is WAL and synchronous is FULL.
+// The tables are defined in schema/*.sql, and a new file gets them from newest.sql. One goroutine writes
+// (see writer); any number read, each from one consistent snapshot. A write that has returned without error
+// survives kill -9 and power loss: journal_mode is WAL and synchronous is FULL.
 package sqlite
 
 import (
@@ -31,6 +31,12 @@ import (
 
 //go:embed schema/*.sql
 var schema embed.FS
+
+// newest creates the schema that all files of schema make one after the other, in half of their time.
+// TestNewest compares both.
+//
+//go:embed newest.sql
+var newest string
 
 // Options configures a [Store]. The zero value works.
 type Options struct {
@@ -203,14 +209,13 @@ func dsnPlain(path string, params ...string) string {
 	return u.String()
 }
 
-// migrate applies the missing schema files in one transaction, so a crash leaves the old schema whole. It
-// rejects a database from a newer version.
+// migrate applies the missing schema files in one transaction, so a crash leaves the old schema whole. An
+// empty database gets the newest schema at once. It rejects a database from a newer version.
 func migrate(ctx context.Context, db *sql.DB) error {
-	files, err := fs.Glob(schema, "schema/*.sql")
+	files, err := schemaFiles()
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	slices.Sort(files)
 	var have int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&have); err != nil {
 		return fmt.Errorf("open store: %w", wrap(err))
@@ -223,14 +228,12 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return nil
 	}
 	err = inTx(ctx, db, func(tx *sql.Tx) error {
-		for _, file := range files[have:] {
-			text, err := schema.ReadFile(file)
-			if err != nil {
-				return err
+		if have == 0 {
+			if _, err := tx.ExecContext(ctx, newest); err != nil {
+				return fmt.Errorf("newest.sql: %w", err)
 			}
-			if _, err := tx.ExecContext(ctx, string(text)); err != nil {
-				return fmt.Errorf("%s: %w", file, err)
-			}
+		} else if err := applyFiles(ctx, tx, files[have:]); err != nil {
+			return err
 		}
 		if err := recomputeSums(ctx, tx); err != nil {
 			return err
@@ -244,6 +247,26 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	// The migration of a large database may leave a large log.
 	if _, err := db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)"); err != nil {
 		return fmt.Errorf("migrate: %w", wrap(err))
+	}
+	return nil
+}
+
+// schemaFiles returns the names of the schema files, oldest first; their number is the version of the schema.
+func schemaFiles() ([]string, error) {
+	files, err := fs.Glob(schema, "schema/*.sql")
+	slices.Sort(files)
+	return files, err
+}
+
+func applyFiles(ctx context.Context, tx *sql.Tx, files []string) error {
+	for _, file := range files {
+		text, err := schema.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, string(text)); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
 	}
 	return nil
 }
