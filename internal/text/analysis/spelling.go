@@ -155,11 +155,13 @@ func alphabetOf(word []byte) []rune {
 // Respell calls try for each word that is one edit away from w, with its term. The order is: two
 // neighbours swapped, a letter deleted, a letter replaced, a letter inserted. Inserted letters come
 // from the alphabet of w. Stop words and terms of fewer than [MinPatternRunes] characters are left
-// out. The slices are valid only during the call.
+// out. An English word is spelt right, so try is called only for its British or American spelling.
+// The slices are valid only during the call.
 func (w Spelled) Respell(try func(term, spelt []byte)) {
 	var (
 		t       tokenizer
 		letters = []rune(w.Folded)
+		right   = isEnglish(w.Folded)
 		buf     []byte
 	)
 	edited := func(before []rune, between string, after []rune) {
@@ -171,7 +173,7 @@ func (w Spelled) Respell(try func(term, spelt []byte)) {
 		for _, r := range after {
 			buf = utf8.AppendRune(buf, r)
 		}
-		if isStop(buf) || string(buf) == w.Folded {
+		if isStop(buf) || string(buf) == w.Folded || right && !sameEnglish(w.Folded, string(buf)) {
 			return
 		}
 		t.buf = append(t.buf[:0], buf...)

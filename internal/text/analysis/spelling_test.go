@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -97,9 +98,9 @@ func TestRespell(t *testing.T) {
 	}
 }
 
-// A word misspelt by one edit can be corrected by one edit.
+// A word misspelt by one edit can be corrected by one edit, unless it has become another English word.
 func TestRespellMends(t *testing.T) {
-	letters := []rune("abcdefghijklmnopqrstuvwxyz")
+	letters, english := []rune("abcdefghijklmnopqrstuvwxyz"), englishWords(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		word := rapid.SampledFrom([]string{"harbour", "captain", "retrieval", "книгами", "lighthouses"}).Draw(rt, "word")
 		runes := []rune(word)
@@ -121,6 +122,9 @@ func TestRespellMends(t *testing.T) {
 		if len(words) == 0 || words[0].Folded == word {
 			return // a stop word, or as it was
 		}
+		if _, right := slices.BinarySearch(english, spoilt); right {
+			return
+		}
 		if got := respellings(rt, spoilt)[word]; got != analysis.Stem(word) {
 			rt.Errorf("%s is not read as %s (%q)", spoilt, word, got)
 		}
@@ -141,6 +145,50 @@ func FuzzSpelledWords(f *testing.F) {
 				if !utf8.Valid(spelt) || !utf8.Valid(term) || string(spelt) == w.Folded ||
 					analysis.Stop(string(spelt)) || analysis.Stem(string(spelt)) != string(term) {
 					t.Fatalf("%q is read as %q, with the term %q", w.Folded, spelt, term)
+				}
+			})
+		}
+	})
+}
+
+func englishWords(t *testing.T) []string {
+	list, err := os.ReadFile("english.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(list))
+}
+
+// An English word is spelt right, whatever words are one edit away.
+func TestRespellKeepsEnglishWords(t *testing.T) {
+	for _, query := range []string{"leave", "slope", "trust", "stations", "processors", "daemon", "morning", "fourth", "genre"} {
+		if found := respellings(t, query); len(found) > 0 {
+			t.Errorf("%s is read as %v", query, found)
+		}
+	}
+	for british, american := range map[string]string{
+		"harbour": "harbor", "behaviour": "behavior", "organise": "organize", "defence": "defense", "theatre": "theater", "metres": "meters",
+	} {
+		for word, other := range map[string]string{british: american, american: british} {
+			if found := respellings(t, word); len(found) != 1 || found[other] == "" {
+				t.Errorf("%s is read as %v, want %s alone", word, found, other)
+			}
+		}
+	}
+}
+
+// Each English word stands for itself, and for another spelling of it that is an English word, too.
+func TestRespellEnglish(t *testing.T) {
+	english := englishWords(t)
+	if !slices.IsSorted(english) || len(english) < 18000 {
+		t.Fatalf("%d words, or not in order", len(english))
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		query := rapid.SampledFrom(english).Draw(rt, "word")
+		for w := range analysis.SpelledWords(query) {
+			w.Respell(func(_, spelt []byte) {
+				if _, known := slices.BinarySearch(english, string(spelt)); !known {
+					rt.Errorf("%s is read as %s, which is no English word", query, spelt)
 				}
 			})
 		}
