@@ -13,8 +13,31 @@ func ruledOut(n, o *Statement) bool {
 	return n.passes() || otherOrigin(n, o) || otherPerson(n, o) && !endsTopic(n, o) || otherName(n, o) || nameInCommon(n, o) ||
 		otherSubject(n, o) || otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) ||
 		placeOfThing(n, o) || partOfValue(n, o) || endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o) ||
-		endsItsOwn(n, o) || verbOnly(n, o)
+		endsItsOwn(n, o) || verbOnly(n, o) || putDown(n, o)
 }
+
+// putDown reports whether a statement says where a thing was put: "left the Volvo at the station", but not "left the band in May".
+func putDown(n, o *Statement) bool {
+	i, j := n.endedAt(n.ws)
+	if j < 0 || !putting[n.source.folded(n.ws[i])] || n.changes().says(cueReplace, cueNoMore) {
+		return false
+	}
+	place := false
+	for _, w := range n.ws[j+1:] {
+		f := n.source.folded(w)
+		if place && isContent(f) {
+			return f[0] > '9' && !o.has(term{stem: stem(f)}) && !dayWords[f] && !timeUnits[f] && !seasons[f]
+		}
+		place = placePrepositions[f] || place && articleWords[f]
+	}
+	return false
+}
+
+// putting are words for an end that also say where a thing was put.
+var (
+	putting           = wordSet("left leave leaves quitte laisse dejado deje dejamos")
+	placePrepositions = wordSet("at in on outside inside under behind dans chez sur sous devant en sobre bajo")
+)
 
 // otherOrigin reports whether a statement tells what something else was before: "from Travis to Buildkite" is no news of a
 // home in Leeds.

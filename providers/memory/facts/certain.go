@@ -164,7 +164,7 @@ func anotherInRole(n, o *Statement) bool {
 		return s.owner == aPerson && s.form() == nominalForm && s.hasAny(definite) && len(s.subject) == 1 &&
 			!slices.ContainsFunc(s.words, func(x term) bool { return !subjectHas(s, []term{x}) && !other.has(x) })
 	}
-	return len(o.words) > 1 && role(n, o) && role(o, n)
+	return len(o.words) > 1 && !n.changes().says(cueAlso, cueAdd) && role(n, o) && role(o, n)
 }
 
 // ended returns the stem of the older value, if it is the first content word behind a word for an end: "sold the Volvo".

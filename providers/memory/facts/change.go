@@ -57,7 +57,7 @@ var cueWords = func() map[string]cue {
 			taken_over overtaken in_favour in_favor gave_way given_way made_way make_room made_room stepped_in steps_in
 			inherited inherits handed_over hands_of statt anstatt anstelle stattdessen ersetzt ersetzen abgelost lost_ab
 			umgestiegen gewechselt getauscht ubernimmt ubernommen ubernahm umgestellt remplace remplacee remplaces remplacer
-			remplacons lieu place plutot succede quitte_pour bascule lugar vez sustituye sustituyo sustituido reemplaza
+			remplacons lieu place plutot succede quitte_pour bascule en_lugar en_vez sustituye sustituyo sustituido reemplaza
 			reemplazo reemplazado relevado relevo releva sino cambie cambio cambiado
 			in_place in_lieu switching switches swaps swapped_out ripped_out ported changed_over changing_over superseded supersedes
 			supplanted succeeding reassigned delegated outsourced trading stepping_in handed_on passed_on moved_off moved_away
@@ -142,6 +142,9 @@ var cueWords = func() map[string]cue {
 	return out
 }()
 
+// frenchCues are cues in French that are plain words in Spanish: "mis amigos", "entre semana".
+var frenchCues = wordSet("mis entre monte passe reste")
+
 // cueStems are the stems of the words of [cueWords].
 var cueStems = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
@@ -188,6 +191,7 @@ func readChange(t *text, from, to int, order bool) change {
 	for i, w := range ws {
 		f := t.folded(w)
 		x, ok := cueWords[f]
+		ok = ok && !(frenchCues[f] && t.quotesSpanish())
 		if i+1 < len(ws) {
 			if two, yes := cueWords[f+"_"+t.folded(ws[i+1])]; yes {
 				x, ok = two, true

@@ -86,7 +86,7 @@ func evidence(n, o *Statement, common func(string) bool, add func(name string, v
 	when("whole subject", whole)
 	when("part of subject, kind", v.both > 0, kind)
 	when("no subject in common", len(o.subject) > 0, len(n.subject) > 0, v.both == 0)
-	when("same unit, change", sameUnit(n, o), changes)
+	when("same unit, change", sameUnit(n, o), changes, !foreignSubjects(n, o))
 	when("ends another", endsAnother(n, o))
 	when("number", v.oldNumber, v.newNumber, any)
 	n.around(o, c, when)

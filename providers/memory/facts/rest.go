@@ -1,6 +1,9 @@
 package facts
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // ending says whether and how a part of a content became obsolete.
 type ending struct {
@@ -66,7 +69,13 @@ var withWords = wordSet("with mit avec con")
 // beside returns a statement without the phrase that has the value: "plays bass", if "in the Paper Lanterns" goes. It returns ""
 // if that says nothing by itself.
 func (s *Statement) beside(text, value string) string {
-	if value == "" || s.versions()[value] == "" && (s.verb == "" && s.form() != noCopula || loose[s.verb]) {
+	if value == "" {
+		return ""
+	}
+	if left := s.withoutConjunct(text, value); left != "" {
+		return left
+	}
+	if s.versions()[value] == "" && (s.verb == "" && s.form() != noCopula || loose[s.verb]) {
 		return ""
 	}
 	ws := s.ws
@@ -89,6 +98,36 @@ func (s *Statement) beside(text, value string) string {
 	}
 	return ""
 }
+
+// withoutConjunct returns a statement without a value that is joined to another one: "has Spotify" of "has Netflix and
+// Spotify", if Netflix goes. It returns "" if the value is not joined.
+func (s *Statement) withoutConjunct(text, value string) string {
+	t, ws := s.source, s.ws
+	joint := slices.IndexFunc(ws, func(w word) bool { return conjunctions[t.folded(w)] })
+	first := s.verbAt + 1
+	if joint <= first || joint-first > 4 || slices.ContainsFunc(ws[first:joint], func(w word) bool { return phraseWords[t.folded(w)] }) {
+		return ""
+	}
+	end := joint + 1
+	for end < len(ws) && end-joint < 5 && !phraseWords[t.folded(ws[end])] {
+		end++
+	}
+	has := func(ws []word) bool {
+		return slices.ContainsFunc(ws, func(w word) bool { return sameStem(stem(t.folded(w)), value) })
+	}
+	prefix, ok := strings.CutSuffix(text, t.quote(s.from, s.to))
+	switch {
+	case !ok || end == joint+1:
+		return ""
+	case has(ws[first:joint]):
+		return prefix + t.quote(s.from, ws[first].from) + " " + t.quote(ws[joint+1].from, s.to)
+	case has(ws[joint+1 : end]):
+		return strings.TrimSpace(prefix + t.quote(s.from, ws[joint-1].to) + " " + t.quote(ws[end-1].to, s.to))
+	}
+	return ""
+}
+
+var conjunctions = wordSet("and und et y e")
 
 // loose are verbs that say little without the phrase behind their object: "has a job at Acme".
 var loose = wordSet("have rent share need want get tengo ai hab")

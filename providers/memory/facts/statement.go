@@ -20,6 +20,7 @@ type Statement struct {
 	// subject are the content stems before the verb, words those of the whole statement.
 	subject, words []term
 	verb           string // the first form of the main verb, or ""
+	verbAt         int    // its index, or the number of words
 	topics         map[string]bool
 	kinds          map[valueKind]bool // of the values after the subject
 	order          bool               // addresses the assistant
@@ -129,6 +130,7 @@ func (s *Statement) fill(t *text, ws []word, quoted bool) {
 		s.owner = theUser
 	}
 	verbAt := s.findVerb(t, ws)
+	s.verbAt = verbAt
 	s.owner, s.person = ownerOf(t, ws, verbAt, quoted)
 	for i, w := range ws {
 		f := t.folded(w)
