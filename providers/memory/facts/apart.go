@@ -10,8 +10,15 @@ import (
 
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
 func ruledOut(n, o *Statement) bool {
-	return n.passes() || otherOrigin(n, o) || otherPerson(n, o) && !endsTopic(n, o) || otherName(n, o) || nameInCommon(n, o) ||
-		otherSubject(n, o) || otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) ||
+	if n.passes() || otherOrigin(n, o) {
+		return true
+	}
+	return !endsTopic(n, o) && (otherPerson(n, o) || otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || disagrees(n, o))
+}
+
+// disagrees reports whether two statements of the same person or thing are about different matters.
+func disagrees(n, o *Statement) bool {
+	return otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) ||
 		placeOfThing(n, o) || partOfValue(n, o) || endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o) ||
 		endsItsOwn(n, o) || verbOnly(n, o) || putDown(n, o)
 }
@@ -68,16 +75,23 @@ var origin = wordSet("from von vom de du desde")
 // an attribute more is another one, too: the mobile team.
 func anotherThing(n, o *Statement) bool {
 	c := n.changes()
-	if len(n.subject) == 0 || len(o.subject) == 0 || c.says(cueEnd, cueNoMore, cueReplace, cueCorrect) || n.order || o.order {
+	if len(n.subject) == 0 || len(o.subject) == 0 || c.says(cueEnd, cueNoMore, cueCorrect) || n.order || o.order {
 		return false
 	}
 	if foreignSubjects(n, o) {
+		if c.says(cueReplace) {
+			return false
+		}
 		same := slices.DeleteFunc(shared(n, o), func(x term) bool { return x.verb() || timeStems[x.stem] })
 		return n.verb == o.verb && n.verb != "" && len(same) == 0 || anotherVersion(n, o) != ""
 	}
 	at := len(n.subject) - 1
-	return at > 0 && len(o.subject) == 1 && !o.subject[0].proper && sameStem(n.subject[at].stem, o.subject[0].stem) &&
-		!cueStems()[n.subject[at-1].stem] && !timeStems[n.subject[at-1].stem] && !verbForm(n.subject[at-1].stem) && !o.has(n.subject[at-1])
+	if at <= 0 || len(o.subject) != 1 || o.subject[0].proper || !sameStem(n.subject[at].stem, o.subject[0].stem) {
+		return false
+	}
+	attribute := n.subject[at-1]
+	return !cueStems()[attribute.stem] && !timeStems[attribute.stem] && !shortly[attribute.stem] && !verbForm(attribute.stem) &&
+		!o.has(attribute)
 }
 
 // foreignSubjects reports whether both statements have a subject, and neither has a word of the other's.
@@ -253,6 +267,7 @@ var takesOver = wordSet("took takes taken ubernimmt ubernommen reprend repris as
 // A content in one of these languages quotes the speaker. In German every noun has a capital, as a name has.
 func (t *text) quotesGerman() bool  { return bytes.HasPrefix(t.fold, []byte("der nutzer")) }
 func (t *text) quotesFrench() bool  { return bytes.HasPrefix(t.fold, []byte("l'utilisateur")) }
+func (t *text) quotesEnglish() bool { return bytes.HasPrefix(t.fold, []byte("the user says")) }
 func (t *text) quotesSpanish() bool { return bytes.HasPrefix(t.fold, []byte("el usuario")) }
 
 // namesPlace reports whether a noun follows a German preposition without an article, as names do: "zu Zeiss".

@@ -27,15 +27,19 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 	}
 	v := overlapOf(n, o, func(string) bool { return false })
 	old := oldIsSubject(n, o)
-	whole := len(o.subject) > 0 && v.both == len(o.subject)
+	whole := len(o.subject) > 0 && (v.both == len(o.subject) || v.both > 0 && o.namesRelative(n))
 	switch {
-	case endsTopic(n, o), old && (c.says(cueEnd) || c.noMore) && !hasObject(n, o), contradicts(n, o),
+	case old && (c.says(cueEnd) || c.noMore) && !hasObject(n, o):
+		return overReason, n.subject[0].stem, true
+	case endsTopic(n, o), contradicts(n, o),
 		(free || whole) && v.inValue > 0 && c.noMore && (v.things > 0 && n.sameDeed(o) && n.verb != "" || nothingElse(n, o)):
 		return overReason, "", true
 	case old && c.says(cueReplace) && !hasObject(n, o):
-		return "something else in its place", "", true
+		return "something else in its place", n.subject[0].stem, true
 	case changes && slices.ContainsFunc(wishTopics(n), func(topic string) bool { return o.topics[topic] && anotherWish(n, o, topic) }):
 		return "a newer wish on the same", "", true
+	case anotherOfTopic(n, o):
+		return "another one of the kind", "", true
 	case anotherInRole(n, o):
 		return "somebody else in the role", "", true
 	case changes && whole && len(n.subject) <= len(o.subject) && sameKind(n, o) &&
@@ -45,8 +49,17 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 	return "", "", false
 }
 
+// namesRelative reports whether all that the other statement lacks of a subject is the word for the relative: "my daughter Zoe is 3",
+// "Zoe turned 4".
+func (s *Statement) namesRelative(other *Statement) bool {
+	return !slices.ContainsFunc(s.subject, func(x term) bool { return !subjectHas(other, []term{x}) && !kinStems[x.stem] })
+}
+
 // anotherWish reports whether two instructions for the same kind of text have different values of a topic.
 func anotherWish(n, o *Statement, topic string) bool {
+	if value := n.asWish().values; value[topic] != "" && o.asWish().values[topic] == "" && len(o.asWish().objects) > 0 {
+		return false // "longer answers", "simple words"
+	}
 	return n.order && o.order && topicValue(n, topic) != topicValue(o, topic) && scopeOf(n) == scopeOf(o)
 }
 
@@ -59,6 +72,9 @@ func oldIsSubject(n, o *Statement) bool {
 
 // endsTopic reports whether a word of the user ends the job, the home or the marriage that the older statement is about.
 func endsTopic(n, o *Statement) bool {
+	if o.topics["partner"] && (mine(o) || partnerKin[o.person]) && subjectHas(o, n.subject) && leaves.Match(n.source.fold[n.from:n.to]) {
+		return true
+	}
 	if !mine(n) || !mine(o) && !o.topics["partner"] {
 		return false
 	}
@@ -72,7 +88,11 @@ func endsTopic(n, o *Statement) bool {
 
 // otherObject reports whether a statement names a thing outside the topic that the older one lacks: "quit smoking" is no job.
 func otherObject(n, o *Statement, topic string) bool {
-	return slices.ContainsFunc(n.words, func(x term) bool {
+	deed := func(w word) bool { // "quit smoking"
+		f := n.source.folded(w)
+		return progressive(f) != "" && topicWords[f] != topic && topicWords[progressive(f)] != topic && !o.has(term{stem: stem(f)})
+	}
+	return slices.ContainsFunc(n.ws[min(len(n.ws), n.verbAt+1):], deed) || slices.ContainsFunc(n.words, func(x term) bool {
 		return topicStems[x.stem] != topic && !o.has(x) && !cueStems()[x.stem] && !timeStems[x.stem] && !timeUnits[x.stem] &&
 			!x.verb() && x.stem[0] > '9' && !endsAsAdverb(x.stem) && !seasons[x.stem]
 	})
@@ -83,7 +103,14 @@ var seasons = wordSet("spring summer autumn winter fall fruhling sommer herbst p
 // apart finds words for the end of a couple.
 var apart = regexp.MustCompile(`\b(?:broke|broken|breaking|split|splitting) up\b|\b(?:schluss gemacht|uns getrennt|auseinander)\b|` +
 	`\b(?:avons rompu|a rompu|s'est quittes|sommes quittes|sommes plus ensemble|sommes separes)\b|` +
-	`\b(?:lo hemos dejado|lo dejamos|hemos roto|rompimos|nos separamos)\b`)
+	`\b(?:lo (?:he|hemos) dejado|lo deje con|lo dejamos|hemos roto|rompimos|nos separamos)\b|` +
+	`\b(?:not|no longer|nicht mehr|plus) (?:together|zusammen|ensemble)\b|` +
+	`\bya no (?:estamos|estoy|salgo|salimos) (?:juntos|juntas|con)\b`)
+
+// leaves finds words for a partner who left the user.
+var leaves = regexp.MustCompile(`\b(?:left|dumped|divorced) (?:me|the user)\b|` +
+	`\bhat mich verlassen\b|\bhat (?:mit mir )?schluss gemacht\b|` +
+	`\bm'a (?:quittee?|larguee?|plaquee?)\b|\bme (?:ha dejado|dejo|ha plantado)\b`)
 
 // partnerKin are the stems of the words for a partner.
 var partnerKin = func() map[string]bool {
@@ -344,7 +371,11 @@ func hasObject(n, o *Statement) bool {
 		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd && cue != cueNoMore && cue != cueReplace {
 			continue
 		}
-		for j := i + 1; j < len(ws); j++ {
+		from := i + 1
+		if c.cueAt[i] == cueNoMore && n.verb != "" {
+			from = min(from, n.verbAt+1) // "doesn't drive trains any more"
+		}
+		for j := from; j < len(ws); j++ {
 			f := n.source.folded(ws[j])
 			if isContent(f) && !isCue(f) && !dayWords[f] && !timeUnits[f] && !endsAsAdverb(f) && !o.has(term{stem: stem(f)}) && f[0] > '9' {
 				return true

@@ -249,7 +249,8 @@ var topicWords = topics(map[string]string{
 		trabajo trabaja curro empleo puesto contratado contratada`,
 	"partner": `divorced separated split single widowed wedding geschieden getrennt scheidung verwitwet heirat geheiratet divorce divorcee
 		divorces separe separee separes pacse pacsee celibataire divorciado divorciada divorciamos separado separada separamos rompimos
-		casamos 		boda husband wife girlfriend boyfriend fiance fiancee spouse married marriage engaged dating
+		casamos boda bf gf hubby mec meuf verlobte verlobter
+		husband wife girlfriend boyfriend fiance fiancee spouse married marriage engaged dating
 		ehemann ehefrau mann frau verheiratet verlobt freundin freund partnerin
 		mari femme epoux epouse marie mariee copain copine compagne compagnon fiance
 		marido mujer esposo esposa novio novia casado casada pareja`,
@@ -292,14 +293,16 @@ var personal = wordSet("home work partner")
 
 // kin are people of whom somebody has a certain one: "my sister".
 var kin = wordSet(`sister brother mother mom mum father dad wife husband partner girlfriend boyfriend son daughter kid kids child children
-	aunt uncle cousin nephew niece grandma grandmother grandpa grandfather boss manager colleague coworker friend roommate flatmate
+	aunt uncle cousin nephew niece grandma grandmother grandpa grandfather boss manager colleague coworker friend roommate flatmate mate pal
 	neighbour neighbor landlord landlady parents brother-in-law sister-in-law ex buddy team
+	bf gf hubby fiance fiancee spouse
 	schwester bruder mutter vater mama papa frau mann freundin freund sohn tochter kinder tante onkel cousin cousine oma opa
-	chef chefin kollege kollegin nachbar nachbarin vermieter vermieterin eltern mitbewohner mitbewohnerin schwager schwagerin
+	chef chefin kollege kollegin nachbar nachbarin vermieter vermieterin eltern verlobte verlobter
+	mitbewohner mitbewohnerin schwager schwagerin
 	soeur sour frere mere pere mari femme copain copine fils fille tante oncle cousin cousine mamie papi patron patronne collegue ami amie
-	voisin voisine proprietaire parents coloc
+	voisin voisine proprietaire parents coloc mec meuf
 	hermana hermano madre padre mama papa marido mujer novio novia hijo hija tia tio primo prima abuela abuelo jefe jefa companero
-	companera amigo amiga vecino vecina casero casera padres cunado cunada`)
+	companera amigo amiga vecino vecina casero casera padres pareja cunado cunada`)
 
 // stopWords carry no content of their own, beyond those of [function].
 var stopWords = wordSet(`user nutzer nutzerin utilisateur utilisatrice usuario usuaria
@@ -308,4 +311,4 @@ var stopWords = wordSet(`user nutzer nutzerin utilisateur utilisatrice usuario u
 	mehr nicht kein keine keinen auf bei seine seinen seinem ihre ihren ihrem neue neuen unserem unseren meinen jetzt inzwischen mal nen
 	plus pas ne n' d' l' qu' leur leurs chez mon tout tous toute
 	ya no nada mas muy todo toda todos nuestros sin cada lo les nos
-	now this that last next week month year today yesterday tomorrow since until every`)
+	hier gestern ayer anoche now this that last next week month year today yesterday tomorrow since until every`)

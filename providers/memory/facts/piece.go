@@ -47,7 +47,7 @@ func (t *text) pieces(from, to int, loose, orders bool) []piece {
 	current := piece{from: from}
 	last := "" // the subject of the piece before, for parts without one
 	for k := 1; k < len(r.ws); k++ {
-		joined := joiners[r.f[k-1]] && k-1 > start
+		joined := (joiners[r.f[k-1]] || r.loose && therefore[r.f[k-1]] && r.opens(k)) && k-1 > start
 		if !joined && !r.parted(k) || joiners[r.f[k]] {
 			continue
 		}
@@ -76,6 +76,17 @@ func (t *text) pieces(from, to int, loose, orders bool) []piece {
 	return append(out, current)
 }
 
+// therefore are the words before a consequence: "the band split, so I have time".
+var therefore = wordSet("so donc deshalb daher deswegen")
+
+// opens reports whether a clause with a person as its subject begins at word k.
+func (r *pieceReader) opens(k int) bool {
+	if nominatives[r.f[k]] || k+1 == len(r.ws) {
+		return nominatives[r.f[k]]
+	}
+	return r.f[k] == "the" && r.f[k+1] == "user" || r.finite(k) != "" && inverted[r.f[k+1]] != aThing
+}
+
 // looseCut reports whether a part may be obsolete by itself, whatever its verb.
 func (r *pieceReader) looseCut(start, end, k int, joined bool) bool {
 	stop := r.stop(k)
@@ -94,7 +105,7 @@ func (r *pieceReader) orderAt(k int) bool {
 	return first+1 < r.stop(first) && imperatives[r.f[first]]
 }
 
-var polite = wordSet("please bitte don't do veuillez merci favor")
+var polite = wordSet("please bitte don't dont do veuillez merci favor")
 
 // imperatives are the verbs with which orders to an assistant begin.
 var imperatives = wordSet(`add address always answer ask avoid be begin call check cite convert cut don't double draft drop end explain

@@ -18,7 +18,17 @@ func (s *Statements) without(endings []ending) string {
 	for i, text := range s.texts {
 		end := endings[i]
 		if !end.gone {
-			left = append(left, strings.Trim(text, " ,;:-."))
+			text = strings.Trim(text, " ,;:-.")
+			if i > 0 && endings[i-1].gone && s.parts[i].verbAt == len(s.parts[i].ws) {
+				if s.parts[i].adverbial() && !s.joined(i) {
+					endings[i].gone = true
+					continue
+				}
+				if endings[i-1].beside == "" && len(left) == 0 {
+					text = s.parts[i-1].predicate() + text
+				}
+			}
+			left = append(left, text)
 		} else if end.beside != "" {
 			left = append(left, end.beside)
 		} else if with := s.parts[i].companion(s.before == ""); with != "" && !end.over {
@@ -36,6 +46,32 @@ func (s *Statements) without(endings []ending) string {
 		return nameAgain(out, s.speaker)
 	}
 	return out
+}
+
+// joined reports whether "and" stands before a part.
+func (s *Statements) joined(i int) bool {
+	t := s.parts[i].source
+	return slices.ContainsFunc(t.words(s.parts[i-1].to, s.parts[i].from), func(w word) bool { return conjunctions[t.folded(w)] })
+}
+
+// adverbial reports whether a part without a verb says when, how much or where: "780 a month", "weekends mostly".
+func (s *Statement) adverbial() bool {
+	if len(s.ws) == 0 || len(s.ws) > 5 {
+		return false
+	}
+	f := s.source.folded(s.ws[0])
+	return f[0] <= '9' || dayWords[f] || dayWords[strings.TrimSuffix(f, "s")] || prepositional[f] || adverbs[f] || dayParts[f]
+}
+
+// dayParts are times without a date.
+var dayParts = wordSet("weekends weekdays mornings evenings nights morgens abends nachts wochenends")
+
+// predicate returns the words of a statement up to a verb that has a list of objects, and a space: "I have ".
+func (s *Statement) predicate() string {
+	if s.verbAt >= len(s.ws) || s.verb != "" && !loose[s.verb] {
+		return ""
+	}
+	return s.source.quote(s.from, s.ws[s.verbAt].to) + " "
 }
 
 // companion returns the words for a relative with a name beside the value of a statement: "with my daughter Zoe".
@@ -105,6 +141,9 @@ func (s *Statement) withoutConjunct(text, value string) string {
 	t, ws := s.source, s.ws
 	joint := slices.IndexFunc(ws, func(w word) bool { return conjunctions[t.folded(w)] })
 	first := s.verbAt + 1
+	if first > len(ws) {
+		first = 0
+	}
 	if joint <= first || joint-first > 4 || slices.ContainsFunc(ws[first:joint], func(w word) bool { return phraseWords[t.folded(w)] }) {
 		return ""
 	}

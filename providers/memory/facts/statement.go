@@ -25,6 +25,7 @@ type Statement struct {
 	kinds          map[valueKind]bool // of the values after the subject
 	order          bool               // addresses the assistant
 	quoted         bool               // the words of a speaker
+	small          bool               // written without capital letters
 	bySpeaker      bool               // of a speaker with a name
 	// denies is set for a statement that something is not, or no more.
 	denies bool
@@ -96,9 +97,11 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	}
 	out := &Statements{before: t.orig(0, from), after: t.orig(to, len(t.fold)), speaker: speaker}
 	var last *Statement
+	small := t.small(from, to)
 	for _, x := range t.pieces(from, to, true, instruction) {
 		s := &Statement{
-			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, bySpeaker: speaker != "",
+			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, small: small,
+			bySpeaker: speaker != "",
 		}
 		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
 		s.fill(t, s.ws, quoted)
@@ -110,11 +113,49 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 				s.words = append(slices.Clone(last.subject), s.words...)
 			}
 		}
+		if last != nil && s.endsIt() {
+			s.words = append(s.words, last.object()...)
+		}
 		out.parts = append(out.parts, s)
 		out.texts = append(out.texts, x.words(t.quote(x.from, x.to)))
 		last = s
 	}
 	return out
+}
+
+// endsIt reports whether a statement ends what the one before is about: "I had a scooter, I sold it".
+func (s *Statement) endsIt() bool {
+	it := func(w word) bool {
+		f := s.source.folded(w)
+		return objectPronouns[f] || strings.HasPrefix(f, "l'") && s.source.quotesFrench()
+	}
+	own := func(x term) bool { return !x.verb() && !cueStems()[x.stem] && !timeStems[x.stem] }
+	return slices.ContainsFunc(s.ws, it) && !slices.ContainsFunc(s.words, own) && s.changes().says(cueEnd)
+}
+
+var objectPronouns = wordSet("it them ihn lo los las les")
+
+// object returns the head of the first noun phrase behind the verb of a statement.
+func (s *Statement) object() []term {
+	t := s.source
+	var phrase []term
+	from := s.verbAt + 1
+	if from > len(s.ws) {
+		from = 0
+	}
+	for _, w := range s.ws[from:] {
+		f := t.folded(w)
+		x := term{stem(f), t.capital(w.from)}
+		if isContent(f) && !isCue(f) && !x.verb() {
+			phrase = append(phrase, x)
+		} else if len(phrase) > 0 {
+			break
+		}
+	}
+	if len(phrase) > 0 && !t.quotesFrench() && !t.quotesSpanish() {
+		phrase = phrase[len(phrase)-1:]
+	}
+	return phrase[:min(len(phrase), 1)]
 }
 
 // changes returns what a statement changes. It is read when it is needed first.
@@ -132,13 +173,13 @@ func (s *Statement) fill(t *text, ws []word, quoted bool) {
 	verbAt := s.findVerb(t, ws)
 	s.verbAt = verbAt
 	s.owner, s.person = ownerOf(t, ws, verbAt, quoted)
+	if s.owner == aThing && verbAt == 0 && !s.order && pastVerb(t.folded(ws[0])) {
+		s.owner = theUser // "Cancelled Netflix"
+	}
 	for i, w := range ws {
 		f := t.folded(w)
 		if topic, ok := topicWords[f]; ok && !(moves[f] && toThing(t, ws, i)) {
 			s.topics[topic] = true
-		}
-		if employing[f] && i+1 < len(ws) && t.capital(ws[i+1].from) && s.owner == theUser && (s.verb == "" || workVerbs[s.verb]) {
-			s.topics["work"] = true
 		}
 		s.denies = s.denies || denials[f] || strings.HasSuffix(f, "n't")
 		switch {
@@ -156,6 +197,7 @@ func (s *Statement) fill(t *text, ws []word, quoted bool) {
 			continue
 		}
 		x := term{stem(f), t.capital(w.from) && (i > 0 || !verbForm(f)) || f[0] >= '0' && f[0] <= '9'}
+		x.proper = x.proper || s.small && i > verbAt && t.namePlace(ws, i)
 		s.words = append(s.words, x)
 		if i < verbAt {
 			s.subject = append(s.subject, x)
@@ -163,6 +205,7 @@ func (s *Statement) fill(t *text, ws []word, quoted bool) {
 			s.kinds[aName] = true
 		}
 	}
+	s.readTopics()
 }
 
 // employing words stand before an employer, workVerbs are the verbs of a sentence with one: "I'm a nurse at St Olave's".
@@ -188,6 +231,12 @@ func (s *Statement) findVerb(t *text, ws []word) int {
 			f = f[2:]
 		}
 		lemma, ok := verbs()[f]
+		if base := progressive(f); base != "" && i > 0 && i == at+1 {
+			lemma, ok = base, true
+		}
+		if !ok && t.isAuxiliary(ws, i) {
+			lemma, ok = "have", true
+		}
 		switch {
 		case !ok, i > 0 && t.capital(w.from), i == 0 && isNounBefore(t, ws, f),
 			i > 0 && t.afterNominal(t.folded(ws[i-1]), f) && !afterClitic(t, ws, i):
@@ -206,6 +255,62 @@ func (s *Statement) findVerb(t *text, ws []word) int {
 	}
 	return at
 }
+
+// small reports whether no word but the first one begins with a capital letter.
+func (t *text) small(from, to int) bool {
+	for i, w := range t.words(from, to) {
+		if f := t.folded(w); i > 0 && t.capital(w.from) && f != "i" && !strings.HasPrefix(f, "i'") {
+			return false
+		}
+	}
+	return true
+}
+
+// namePlace reports whether a word without a capital stands where the name of a place or of a firm does: "lives in leeds".
+func (t *text) namePlace(ws []word, i int) bool {
+	f := t.folded(ws[i])
+	return i > 0 && ofNames[t.folded(ws[i-1])] && !noPlaces[f] && !isCue(f) && !verbForm(f) && !dayWords[f] && !timeUnits[f] && !seasons[f]
+}
+
+var (
+	ofNames  = wordSet("in at to near for bei nach aus zu chez a en called named heisst heist appelle s'appelle llama")
+	noPlaces = wordSet(`home work bed town school church hospital college university office general fact case person love charge total
+		hause urlaub arbeit schule rente fuss bett pension maison pied ecole vacances voiture velo train retraite ville famille
+		casa clase coche bici tren pie vacaciones paro general uni`)
+)
+
+// progressive returns the first form of an English verb that ends in -ing, or "".
+func progressive(f string) string {
+	base, ok := strings.CutSuffix(f, "ing")
+	switch {
+	case !ok || len(base) < 2:
+		return ""
+	case englishLemmas()[base]:
+		return base
+	case englishLemmas()[base+"e"]:
+		return base + "e"
+	case len(base) > 3 && base[len(base)-1] == base[len(base)-2] && englishLemmas()[base[:len(base)-1]]:
+		return base[:len(base)-1]
+	}
+	return ""
+}
+
+// isAuxiliary reports whether word i is "a" or "he" before a participle: "on a remplacé", "me han echado".
+func (t *text) isAuxiliary(ws []word, i int) bool {
+	if i+1 >= len(ws) {
+		return false
+	}
+	f, next := t.folded(ws[i]), t.folded(ws[i+1])
+	if t.quotesSpanish() {
+		return spanishHave[f] && hasAnySuffix(next, "ado", "ido", "cho", "sto", "rto", "elto")
+	}
+	return f == "a" && t.quotesFrench() && i > 0 && (frenchSubjects[t.folded(ws[i-1])] || t.capital(ws[i-1].from))
+}
+
+var (
+	spanishHave    = wordSet("he ha has han hemos")
+	frenchSubjects = wordSet("on il elle ca m' qui")
+)
 
 // isNounBefore reports whether a verb form at the beginning is a noun, as a finite verb follows: "Rent went up".
 func isNounBefore(t *text, ws []word, f string) bool {
@@ -243,7 +348,7 @@ var contracted = wordSet("it's he's she's that's there's what's who's here's let
 
 // denials are the words that negate a statement.
 var denials = wordSet("not no never none without nicht kein keine keinen keinem keiner nie niemals ohne pas jamais " +
-	"sans aucun nunca jamas sin")
+	"sans aucun nunca jamas sin dont doesnt didnt isnt arent wasnt werent havent hasnt")
 
 // ownerOf returns whose attribute a statement gives, from the words up to its verb.
 func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
@@ -437,8 +542,10 @@ func Keys(content string) []string {
 		}
 		if topic, ok := topicWords[w]; ok {
 			out = append(out, "#"+topic)
-		} else if capital && employing[before] {
+		} else if capital && employing[before] || w == "started" || trained[w] || len(w) > 5 && hasAnySuffix(w, tradeEndings...) {
 			out = append(out, "#work")
+		} else if homeNouns[w] {
+			out = append(out, "#home")
 		}
 		before = w
 	}

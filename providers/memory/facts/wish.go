@@ -215,8 +215,8 @@ func readWish(t *text, from, to int) wish {
 		c, ok := wishValues[two]
 		if ok {
 			i++
-		} else {
-			c, ok = wishValues[x]
+		} else if c, ok = wishValues[x]; !ok {
+			c, ok = mannerStems[stem(x)]
 		}
 		switch {
 		case ok && c.topic == "at":
@@ -251,6 +251,9 @@ func readWish(t *text, from, to int) wish {
 			}
 			w.objects = append(w.objects, stem(x))
 		}
+	}
+	if w.scope == "" && w.values["program"] != "" {
+		w.scope = "code"
 	}
 	if len(numbers) == 1 {
 		for n := range numbers {
@@ -421,13 +424,32 @@ var wishValues = func() map[string]wishWord {
 		},
 		"verb": {
 			"sign":   "sign signing sign_off unterschreib unterschreibe unterschreiben signe signez firma firmar",
-			"treat":  "treat behandle behandel traite trata tratame",
+			"treat":  "treat behandle behandel traite trata tratame trateme",
 			"format": "format formatting formatiere", "run": "run starte lance ejecuta", "gender": "gendern gendere",
 		},
 	} {
 		for value, words := range values {
 			add(topic, value, words)
 		}
+	}
+	return out
+}()
+
+// mannerStems are the stems of the words for a tone or a length, for their other forms: "duzen", "longest".
+var mannerStems = func() map[string]wishWord {
+	out := map[string]wishWord{}
+	several := map[string]bool{}
+	for w, x := range wishValues {
+		if (x.topic != "tone" && x.topic != "length") || len(stem(w)) < 3 || strings.Contains(w, "_") {
+			continue
+		}
+		if old, ok := out[stem(w)]; ok && old != x {
+			several[stem(w)] = true
+		}
+		out[stem(w)] = x
+	}
+	for s := range several {
+		delete(out, s)
 	}
 	return out
 }()
@@ -441,7 +463,7 @@ var plainWish = wordSet(`give show use make put add include set provide want lik
 	time times style tone number limit stop skip drop avoid leave allowed okay fine time being future going forward
 	price prices amount amounts sums quote preis preise betrage prix montants precios importes
 	antwort antworten gib zeig zeige verwende nutze nutz nimm benutze setz schreib schreibe schreiben text texte ruhig
-	kannst darfst wieder
+	kannst darfst wieder konnen sollten uns podemos pouvons peut nos
 	lieber einfach bitte immer ab jetzt kunftig heute hochstens maximal gern lass brauchst musst mehr sag mach mache
 	halte dich weglassen
 	angeben jede jeder jedes einzelnen
