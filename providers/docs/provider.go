@@ -3,6 +3,8 @@ package docs
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -71,7 +73,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		res.Note = "documents are searched only with a query text"
 		return res, nil
 	}
-	found, err := p.retriever.Items(ctx, store.KindDocuments, q, p.ranking.Plan(q), preferred(q).order())
+	found, err := p.items(ctx, q)
 	if err != nil {
 		return res, fmt.Errorf("documents: %w", err)
 	}
@@ -84,4 +86,39 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		res.Note = "no document matches the query"
 	}
 	return res, nil
+}
+
+// items returns the items for a query, those of the kind that it prefers first. In a repository the other kind may
+// take all places, so more items are compared.
+func (p *Provider) items(ctx context.Context, q ragctx.ContextQuery) (retrieve.Items, error) {
+	plan, prefer := p.ranking.Plan(q), preferred(q)
+	found, err := p.retriever.Items(ctx, store.KindDocuments, q, plan)
+	if err != nil || !slices.ContainsFunc(found.Items, prefer.rejects) {
+		return found, err
+	}
+	if found.More {
+		wider := q
+		wider.MaxResults = min(widerBy*q.MaxResults, ragctx.MaxResultsLimit)
+		if found, err = p.retriever.Items(ctx, store.KindDocuments, wider, plan); err != nil {
+			return found, err
+		}
+	}
+	prefer.sort(found.Items)
+	kept := firstDistinct(found.Items, q.MaxResults)
+	found.More, found.Items = found.More || len(kept) < len(found.Items), kept
+	return found, nil
+}
+
+// firstDistinct returns the items up to the n-th distinct text. Duplicates do not count.
+func firstDistinct(items []ragctx.ContextItem, n int) []ragctx.ContextItem {
+	texts := make(map[string]bool)
+	for i, it := range items {
+		if text := strings.Join(strings.Fields(it.Content), " "); !texts[text] {
+			if len(texts) == n {
+				return items[:i]
+			}
+			texts[text] = true
+		}
+	}
+	return items
 }

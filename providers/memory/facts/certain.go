@@ -2,6 +2,7 @@
 package facts
 
 import (
+	"bytes"
 	"maps"
 	"regexp"
 	"slices"
@@ -34,12 +35,16 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 	case endsTopic(n, o), contradicts(n, o),
 		(free || whole) && v.inValue > 0 && c.noMore && (v.things > 0 && n.sameDeed(o) && n.verb != "" || nothingElse(n, o)):
 		return overReason, "", true
+	case changes && old && (anotherTime(n, o) || c.says(cueReplace) && v.hits > 1 && v.newName && !c.says(cueAlso)):
+		return "a newer statement of the same", n.subject[0].stem, true
+	case anotherNumber(n, o):
+		return "another number", "", true
 	case old && c.says(cueReplace) && !hasObject(n, o):
 		return "something else in its place", n.subject[0].stem, true
 	case changes && slices.ContainsFunc(wishTopics(n), func(topic string) bool { return o.topics[topic] && anotherWish(n, o, topic) }):
 		return "a newer wish on the same", "", true
 	case anotherOfTopic(n, o):
-		return "another one of the kind", "", true
+		return "another one of the kind", otherPlace(n, o), true
 	case anotherInRole(n, o):
 		return "somebody else in the role", "", true
 	case changes && whole && len(n.subject) <= len(o.subject) && sameKind(n, o) &&
@@ -47,6 +52,15 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 		return "another value of the same attribute", "", true
 	}
 	return "", "", false
+}
+
+// anotherNumber reports whether two statements about the user differ in their number only: "we are 4", "we are 3".
+func anotherNumber(n, o *Statement) bool {
+	number := func(x term) bool { return x.stem[0] <= '9' }
+	return mine(n) && mine(o) && n.verb == o.verb && n.form() == o.form() && n.denies == o.denies && !n.kinds[aTime] && !o.kinds[aTime] &&
+		n.kinds[aNumber] && o.kinds[aNumber] && nothingElse(n, o) && nothingElse(o, n) &&
+		slices.ContainsFunc(n.words, func(x term) bool { return number(x) && !o.has(x) }) &&
+		slices.ContainsFunc(o.words, func(x term) bool { return number(x) && !n.has(x) }) && !n.changes().says(cueAlso, cueAdd)
 }
 
 // namesRelative reports whether all that the other statement lacks of a subject is the word for the relative: "my daughter Zoe is 3",
@@ -202,8 +216,11 @@ func ended(s, o *Statement) string {
 		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd {
 			continue
 		}
-		for j := i + 1; j < min(len(ws), i+5); j++ {
+		for j := c.after(i); j < min(len(ws), i+6); j++ {
 			f := s.source.folded(ws[j])
+			if s.source.comma(ws, j) {
+				break
+			}
 			if aims[f] || endPredicates[s.source.folded(ws[i])] {
 				break
 			}
@@ -333,7 +350,7 @@ func (s *Statement) endedAt(ws []word) (cue, object int) {
 		if x, ok := c.cueAt[i]; !ok || x != cueEnd {
 			continue
 		}
-		for j := i + 1; j < min(len(ws), i+6); j++ {
+		for j := c.after(i); j < min(len(ws), i+6) && !s.source.comma(ws, j); j++ {
 			f := s.source.folded(ws[j])
 			if isContent(f) && !isCue(f) && !verbForm(f) && !(term{stem: stem(f)}).verb() {
 				return i, j
@@ -341,6 +358,11 @@ func (s *Statement) endedAt(ws []word) (cue, object int) {
 		}
 	}
 	return -1, -1
+}
+
+// comma reports whether a comma stands before a word.
+func (t *text) comma(ws []word, j int) bool {
+	return j > 0 && bytes.IndexByte(t.fold[ws[j-1].to:ws[j].from], ',') >= 0
 }
 
 // endPredicates say that their subject is over, and have no object. aims stand before where somebody goes.
@@ -371,11 +393,11 @@ func hasObject(n, o *Statement) bool {
 		if cue, ok := c.cueAt[i]; !ok || cue != cueEnd && cue != cueNoMore && cue != cueReplace {
 			continue
 		}
-		from := i + 1
+		from := c.after(i)
 		if c.cueAt[i] == cueNoMore && n.verb != "" {
 			from = min(from, n.verbAt+1) // "doesn't drive trains any more"
 		}
-		for j := from; j < len(ws); j++ {
+		for j := from; j < len(ws) && !n.source.comma(ws, j); j++ {
 			f := n.source.folded(ws[j])
 			if isContent(f) && !isCue(f) && !dayWords[f] && !timeUnits[f] && !endsAsAdverb(f) && !o.has(term{stem: stem(f)}) && f[0] > '9' {
 				return true
@@ -385,7 +407,7 @@ func hasObject(n, o *Statement) bool {
 	return false
 }
 
-var timeUnits = wordSet("year week month jahr woche monat an annee semaine mois ano semana mes")
+var timeUnits = wordSet("good ever year week month jahr woche monat an annee semaine mois ano semana mes")
 
 // onlyWords limit a denial: "doesn't only speak French".
 var onlyWords = regexp.MustCompile(`\b(?:only|just|nur|solo|pas que|pas qu'[a-z]+|solamente|seulement)\b`)

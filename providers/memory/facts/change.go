@@ -11,6 +11,8 @@ import (
 type change struct {
 	cues  [numCues]bool
 	cueAt map[int]cue // by the index of the word
+	// wide has the indexes of cues of two words.
+	wide map[int]bool
 	// doubt is set if it is a plan, a wish, a possibility or a memory of earlier times, denied if it denies a change.
 	doubt, denied bool
 	// ahead is set if it is about the future.
@@ -62,7 +64,8 @@ var cueWords = func() map[string]cue {
 			in_place in_lieu switching switches swaps swapped_out ripped_out ported changed_over changing_over superseded supersedes
 			supplanted succeeding reassigned delegated outsourced trading stepping_in handed_on passed_on moved_off moved_away
 			jumped_ship eingetauscht umgetauscht ausgetauscht tausche tauschen tauschten wechseln wechselte umsteigen stellen_um
-			stellt_um stellten_um umstellen migriert portiert nachfolger nachfolgerin nachfolge ablosen loste_ab ubernehmen uberlassen
+			stellt_um stellten_um umstellen migriert portiert nachfolger nachfolgerin nachfolge ablosen loste_ab
+			steige_um steigt_um stieg_um ubernehmen uberlassen
 			gewichen remplacant remplacante remplacera echange echangee echanger echangeons troque troquee migre migree migrer
 			basculer basculee la_releve au_profit reemplace reemplazamos reemplazaron sustitui sustituimos sustituyeron migramos
 			migrado traspase traspasado cedi delegue delegado el_relevo`,
@@ -78,19 +81,23 @@ var cueWords = func() map[string]cue {
 			terminee termines supprime supprimee annule annulee separes separe separee divorce divorcee mort morte ferme
 			fermee lache tomber rompu demissionne dejado deje dejamos lo_dejamos vendi vendio vendido cerramos cerrado cancele
 			cancelado termino acabo murio baja se_acabo separado separamos divorciado renuncie jubilo abandone
-			chucked axed canned stops stopping quits quitting dropping cancelling ending ends called_time wound_up wound_down
+			chucked axed canned packed_in jacked_in
+			stops stopping quits quitting dropping cancelling ending ends called_time wound_up wound_down
 			phased_out stood_down steps_down stepping_down bowed_out pulled_out dropped_out backed_out opted_out moved_out moving_out
 			walked_out sacked redundant gone_under bust bankrupt closed_down sold_off given_away gave_away thrown_out threw_out
 			threw_away thrown_away got_rid rid_of parted_with parted_ways said_goodbye say_goodbye put_down euthanised rehomed dumped
 			uninstalled terminated decommissioned deprecated archived completed graduated recovered weaned swore_off sworn_off cut_out
 			gave_it done_with abgelegt abgestellt abgesetzt absetzen eingestampft beende beendete gecancelt gestrichen entfallt
 			entfallen wegfallt schluss feierabend losgeworden weggegeben rausgeflogen rausgeschmissen gefeuert kundigte gekuendigt
-			abgeblasen ausgestiegen ausgeschieden verlassen verliess dichtgemacht zugemacht pleite insolvent pensioniert
+			abgeblasen ausgestiegen ausgeschieden verlassen verliess
+			hor_auf hore_auf hort_auf gebe_auf gibt_auf gab_auf gebe_ab gibt_ab gab_ab melde_ab
+			einschlafern abbestellt dichtgemacht zugemacht pleite insolvent pensioniert
 			zuruckgetreten niedergelegt hingeschmissen geschmissen eingeschlafert auseinander kein_paar verschrottet quitte quittee
 			quitter quittent stoppe stopper cesse cesser vire viree licencie licenciee largue larguee plaque plaquee cloture cloturee
 			jete jetee debarrasse debarrassee supprimer retire retiree desinstalle desabonne desabonnee decede est_parti est_partie
 			barre barree gueri guerie revendu revendue de_cote largado abandono abandonamos abandonado renuncio renunciado dimitio
-			despidieron echaron corto cortamos terminamos terminaron acabe acabamos tronamos finalizado finalizo cancelamos cancelaron
+			despidieron echaron echado echada
+			corto cortamos terminamos terminaron acabe acabamos tronamos finalizado finalizo cancelamos cancelaron
 			anule anulamos borre borrado borramos quitamos elimine eliminamos deshice deshicimos regale devolvimos devuelto caducado
 			caduco vencio vencido cerro cerraron jubile jubilada fallecio de_baja`,
 		cueBecome: `bought settled_on opted picked transferred went_to now_at gekauft entschieden zugelegt geholt wechselt
@@ -185,7 +192,7 @@ var proposal = regexp.MustCompile(`\b(?:should|could|would|suggests?|recommends?
 // readChange finds what the words between two positions change.
 func readChange(t *text, from, to int, order bool) change {
 	words := t.fold[from:to]
-	c := change{cueAt: map[int]cue{}, denied: noChange.Match(words), ahead: coming.Match(words)}
+	c := change{cueAt: map[int]cue{}, wide: map[int]bool{}, denied: noChange.Match(words), ahead: coming.Match(words)}
 	c.doubt = unsure.Match(words) && !(order && proposal.Match(words))
 	ws := t.words(from, to)
 	for i, w := range ws {
@@ -195,7 +202,11 @@ func readChange(t *text, from, to int, order bool) change {
 		if i+1 < len(ws) {
 			if two, yes := cueWords[f+"_"+t.folded(ws[i+1])]; yes {
 				x, ok = two, true
+				c.wide[i] = true
 			}
+		}
+		if !ok {
+			x, ok = t.parted(ws, i)
 		}
 		if ok {
 			c.cues[x], c.cueAt[i] = true, x
@@ -205,6 +216,46 @@ func readChange(t *text, from, to int, order bool) change {
 	c.noMore = c.noMore || noMore.Match(words)
 	c.cues[cueNoMore] = c.cues[cueNoMore] || c.noMore
 	return c
+}
+
+// parted returns the cue of a verb whose particle stands behind its object: "gave the plot up", "ziehe bald um".
+func (t *text) parted(ws []word, i int) (cue, bool) {
+	of := particles[t.folded(ws[i])]
+	if of == nil {
+		return 0, false
+	}
+	for j := i + 2; j < min(len(ws), i+7); j++ {
+		x, ok := of[t.folded(ws[j])]
+		if ok && (j+1 == len(ws) || !isContent(t.folded(ws[j+1])) && !nominal[t.folded(ws[j+1])]) {
+			return x, true
+		}
+	}
+	return 0, false
+}
+
+// particles maps verbs to their particles, of [cueWords].
+var particles = func() map[string]map[string]cue {
+	parts := wordSet("up off down in out away back over um ab auf aus weg zuruck")
+	out := map[string]map[string]cue{}
+	for w, c := range cueWords {
+		verb, particle, _ := strings.Cut(w, "_")
+		if !parts[particle] || parts[verb] || c != cueEnd && c != cueReplace && c != cueBecome {
+			continue
+		}
+		if out[verb] == nil {
+			out[verb] = map[string]cue{}
+		}
+		out[verb][particle] = c
+	}
+	return out
+}()
+
+// after returns the index of the word behind a cue.
+func (c *change) after(i int) int {
+	if c.wide[i] {
+		return i + 2
+	}
+	return i + 1
 }
 
 // says reports whether a statement has one of the cues.

@@ -36,6 +36,11 @@ var verbs = sync.OnceValue(func() map[string]string {
 	return out
 })
 
+// verbsOf has the finite forms of the verbs of a language.
+var verbsOf = sync.OnceValue(func() map[string]map[string]bool {
+	return map[string]map[string]bool{"de": wordSet(germanVerbs), "fr": wordSet(frenchVerbs), "es": wordSet(spanishVerbs)}
+})
+
 // englishLemmas are the first forms of the English verbs.
 var englishLemmas = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
@@ -133,7 +138,7 @@ duz duze duzt duzen
 siez sieze siezt siezen
 kann kannst konnen
 will wollen
-muss mussen
+muss mussen musste mussten
 darf durfen
 ubernimmt ubernehmen
 kundig kundige kundigt`

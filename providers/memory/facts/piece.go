@@ -47,8 +47,8 @@ func (t *text) pieces(from, to int, loose, orders bool) []piece {
 	current := piece{from: from}
 	last := "" // the subject of the piece before, for parts without one
 	for k := 1; k < len(r.ws); k++ {
-		joined := (joiners[r.f[k-1]] || r.loose && therefore[r.f[k-1]] && r.opens(k)) && k-1 > start
-		if !joined && !r.parted(k) || joiners[r.f[k]] {
+		joined := (r.joins(k-1) || r.loose && r.follows(k)) && k-1 > start
+		if !joined && !r.parted(k) || r.joins(k) {
 			continue
 		}
 		end := k
@@ -76,13 +76,35 @@ func (t *text) pieces(from, to int, loose, orders bool) []piece {
 	return append(out, current)
 }
 
+// joins reports whether word k joins two parts. The French "plus" of "je ne suis plus" does not.
+func (r *pieceReader) joins(k int) bool {
+	if r.f[k] != "plus" || !r.loose {
+		return joiners[r.f[k]]
+	}
+	return !slices.ContainsFunc(r.f[max(0, k-4):k], func(f string) bool {
+		return f == "ne" || f == "je" || f == "on" || strings.HasPrefix(f, "n'") || strings.HasPrefix(f, "j'")
+	})
+}
+
 // therefore are the words before a consequence: "the band split, so I have time".
 var therefore = wordSet("so donc deshalb daher deswegen")
 
-// opens reports whether a clause with a person as its subject begins at word k.
-func (r *pieceReader) opens(k int) bool {
-	if nominatives[r.f[k]] || k+1 == len(r.ws) {
-		return nominatives[r.f[k]]
+// saying are verbs whose object clause begins with a word of that: "the doctor says that Theo is fine".
+var (
+	saying = wordSet("says said sagt sagte meint dit dice dijo")
+	that   = wordSet("that dass que")
+)
+
+// follows reports whether word k begins a consequence, or what somebody says: "the band split, so I have time".
+func (r *pieceReader) follows(k int) bool {
+	if !therefore[r.f[k-1]] && !(that[r.f[k-1]] && k > 1 && saying[r.f[k-2]]) {
+		return false
+	}
+	switch {
+	case nominatives[r.f[k]], that[r.f[k-1]] && r.t.capital(r.ws[k].from):
+		return true
+	case k+1 == len(r.ws):
+		return false
 	}
 	return r.f[k] == "the" && r.f[k+1] == "user" || r.finite(k) != "" && inverted[r.f[k+1]] != aThing
 }
@@ -224,6 +246,8 @@ func (r *pieceReader) begins(start, end, k int, subject string, joined bool) (pi
 		first++
 	}
 	switch {
+	case verb < 0 && r.loose && stop-first > 2 && nominatives[r.f[first]] && !thirdPerson[r.f[first]]:
+		return piece{}, true // a verb that is not known
 	case verb < 0:
 		return piece{}, r.elliptic(start, end, k, stop)
 	case pointing[r.f[first]] && r.f[first] != "you", r.f[first] == "they", r.f[first] == "it's":
@@ -287,7 +311,7 @@ var prepositional = wordSet(`in at on for with from by of to about into over und
 // stop returns the index of the first word of the next part that a mark or a joiner separates.
 func (r *pieceReader) stop(k int) int {
 	for j := k + 1; j < len(r.ws); j++ {
-		if r.parted(j) || joiners[r.f[j]] {
+		if r.parted(j) || r.joins(j) {
 			return j
 		}
 	}
@@ -417,7 +441,7 @@ var (
 
 // words returns the words of a piece with their subject.
 func (p piece) words(own string) string {
-	if p.subject == "" {
+	if p.subject == "" || strings.HasPrefix(own, "j'") || strings.HasPrefix(own, "j’") {
 		return own
 	}
 	if p.pronoun {

@@ -111,7 +111,7 @@ func (s *Statement) beside(text, value string) string {
 	if left := s.withoutConjunct(text, value); left != "" {
 		return left
 	}
-	if s.versions()[value] == "" && (s.verb == "" && s.form() != noCopula || loose[s.verb]) {
+	if s.versions()[value] == "" && (s.verb == "" && s.form() != noCopula && s.occupation() == "" || loose[s.verb]) {
 		return ""
 	}
 	ws := s.ws

@@ -46,7 +46,7 @@ func supersedes(newer, older *Statement, common func(string) bool) (why, value s
 		return why, value, true
 	}
 	if why, ok := sameAttribute(newer, older); ok {
-		return why, "", true
+		return why, otherPlace(newer, older), true
 	}
 	score := changeBias
 	evidence(newer, older, common, func(name string, value float64) { score += changeWeights[name] * value })
@@ -56,7 +56,7 @@ func supersedes(newer, older *Statement, common func(string) bool) (why, value s
 	if c.says(cueEnd, cueNoMore) && !c.says(cueReplace) {
 		return overReason, "", true
 	}
-	return "a newer statement of the same", "", true
+	return "a newer statement of the same", anotherVersion(newer, older), true
 }
 
 // otherPerson reports whether one statement is about a relative, and the other one about the speaker or another person.
@@ -223,6 +223,9 @@ func SupersedesValue(newer, older *Statements, value string) (rest string, ok bo
 	for i, o := range older.parts {
 		gone := slices.ContainsFunc(words, func(x term) bool { return len(x.stem) > 1 && o.has(x) })
 		endings[i] = ending{gone: gone, over: gone}
+		if gone && o.topics["work"] {
+			endings[i].beside = o.beside(older.texts[i], words[0].stem)
+		}
 		some = some || gone
 	}
 	if !some {

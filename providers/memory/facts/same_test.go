@@ -160,6 +160,19 @@ var matched = []struct {
 	{"The user lives in Leeds.", "The user moved from Leeds to Cardiff.", true},
 	{"The user banks with Santander.", "The user says: “Kev also left Santander”", false},
 	{"The user has a husband called Anselm.", "The user says: “Anselm doesn't drive trains any more”", false},
+	{"L'utilisateur dit : « je suis au chômage depuis mars »", "L'utilisateur dit : « je ne suis plus au chômage »", true},
+	{"El usuario dice: «hago natación los lunes»", "El usuario dice: «la natación la han pasado a los viernes»", true},
+	{"El usuario dice: «Fumo desde los veinte»", "El usuario dice: «He dejado de fumar, tres meses ya»", true},
+	{
+		"L'utilisateur dit : « le président c'est Gilles »",
+		"L'utilisateur dit : « Gilles laisse la place à Samira comme présidente »", true,
+	},
+	{"L'utilisateur dit : « on est 4 »", "L'utilisateur dit : « Jules est parti donc on est 3 »", true},
+	{"The user says: “We have a beagle called Biscuit”", "The user says: “We had to say goodbye to Biscuit on Thursday”", true},
+	{"There's a status call with Crane every Monday at 16:00.", "The Monday call with Crane has been abolished, hooray.", true},
+	{"The user has a boat.", "The user gave the boat up.", true},
+	{"The user lives in Kendal.", "Mum's sold her house and moved to Ambleside.", false},
+	{"The user banks with Santander.", "The user says: “Kev also left Santander and went to Monzo”", false},
 	{"The user owns a Volvo.", "The user left the Volvo at the station.", false},
 	{"The user plays in a band called Loose Change.", "The user left the band in May.", true},
 	{"El usuario dice: «tengo un coche rojo»", "El usuario dice: «he dejado el coche en el taller»", false},
@@ -226,6 +239,18 @@ func TestMatcherLeavesTheRest(t *testing.T) {
 		{
 			"Der Nutzer sagt: „ich hab ein rennrad und eine playstation“", "Der Nutzer sagt: „die playstation hab ich verkauft“",
 			"Der Nutzer sagt: „ich hab ein rennrad“",
+		},
+		{
+			"L'utilisateur dit : « je fais de la poterie le mardi et je garde mes petits-enfants le mercredi »",
+			"L'utilisateur dit : « la poterie j'ai laissé tomber »",
+			"L'utilisateur dit : « je garde mes petits-enfants le mercredi »",
+		},
+		{"El usuario dice: «Zoom para las llamadas y Python 3.9»", "El usuario dice: «Python está en la 3.12»", "El usuario dice: «Zoom para las llamadas»"},
+		{"The user works as a nurse at St Olave's.", "The user works at Mercy now.", "The user works as a nurse."},
+		{"The user is a nurse at St Olave's.", "The user left St Olave's and joined Mercy.", "The user is a nurse."},
+		{
+			"L'utilisateur dit : « mon fils Théo est allergique aux œufs »",
+			"L'utilisateur dit : « le médecin dit que Théo n'est plus allergique aux œufs »", "",
 		},
 		{"The user rents a flat in Leeds, 780 a month.", "The user moved to Bradford.", ""},
 	} {

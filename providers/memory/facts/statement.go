@@ -104,7 +104,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 			bySpeaker: speaker != "",
 		}
 		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
-		s.fill(t, s.ws, quoted)
+		s.fill(t, s.ws, quoted, last == nil)
 		s.name = s.nameOf(t, s.ws, speaker)
 		s.called = foldWord(s.name)
 		if last != nil && s.owner == aThing && len(s.subject) == 0 || x.subject != "" && last != nil {
@@ -113,7 +113,10 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 				s.words = append(slices.Clone(last.subject), s.words...)
 			}
 		}
-		if last != nil && s.endsIt() {
+		if last != nil && s.listed(last) {
+			s.subject = nil
+		}
+		if last != nil && s.endsIt(last) {
 			s.words = append(s.words, last.object()...)
 		}
 		out.parts = append(out.parts, s)
@@ -123,13 +126,25 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	return out
 }
 
+// listed reports whether a part without a verb is another object of the part before: "we have a dog, two cats".
+func (s *Statement) listed(last *Statement) bool {
+	if s.verbAt < len(s.ws) || len(s.ws) == 0 || !mine(last) || last.verb != "" && !loose[last.verb] {
+		return false
+	}
+	f := s.source.folded(s.ws[0])
+	return nominal[f] && !prepositional[f] || numberWords[f]
+}
+
 // endsIt reports whether a statement ends what the one before is about: "I had a scooter, I sold it".
-func (s *Statement) endsIt() bool {
+func (s *Statement) endsIt(last *Statement) bool {
 	it := func(w word) bool {
 		f := s.source.folded(w)
 		return objectPronouns[f] || strings.HasPrefix(f, "l'") && s.source.quotesFrench()
 	}
 	own := func(x term) bool { return !x.verb() && !cueStems()[x.stem] && !timeStems[x.stem] }
+	if last.verbAt == len(last.ws) && len(s.ws) > 0 && s.changes().cueAt[0] == cueEnd && s.changes().says(cueEnd) {
+		return true // "the Friday call, cancelled by the board"
+	}
 	return slices.ContainsFunc(s.ws, it) && !slices.ContainsFunc(s.words, own) && s.changes().says(cueEnd)
 }
 
@@ -165,7 +180,7 @@ func (s *Statement) changes() *change {
 }
 
 // fill fills the parts of a statement from its words.
-func (s *Statement) fill(t *text, ws []word, quoted bool) {
+func (s *Statement) fill(t *text, ws []word, quoted, first bool) {
 	s.owner = aThing
 	if quoted {
 		s.owner = theUser
@@ -173,7 +188,7 @@ func (s *Statement) fill(t *text, ws []word, quoted bool) {
 	verbAt := s.findVerb(t, ws)
 	s.verbAt = verbAt
 	s.owner, s.person = ownerOf(t, ws, verbAt, quoted)
-	if s.owner == aThing && verbAt == 0 && !s.order && pastVerb(t.folded(ws[0])) {
+	if s.owner == aThing && verbAt == 0 && first && !s.order && pastVerb(t.folded(ws[0])) {
 		s.owner = theUser // "Cancelled Netflix"
 	}
 	for i, w := range ws {
@@ -230,15 +245,18 @@ func (s *Statement) findVerb(t *text, ws []word) int {
 		if strings.HasPrefix(f, "j'") || strings.HasPrefix(f, "n'") {
 			f = f[2:]
 		}
-		lemma, ok := verbs()[f]
+		lemma, ok := t.verb(f)
 		if base := progressive(f); base != "" && i > 0 && i == at+1 {
 			lemma, ok = base, true
+		}
+		if !ok && t.isPreterite(ws, i) {
+			lemma, ok = stem(f), true
 		}
 		if !ok && t.isAuxiliary(ws, i) {
 			lemma, ok = "have", true
 		}
 		switch {
-		case !ok, i > 0 && t.capital(w.from), i == 0 && isNounBefore(t, ws, f),
+		case !ok, i > 0 && t.capital(w.from), t.article(f), t.isNounAmid(ws, i), i == 0 && isNounBefore(t, ws, f),
 			i > 0 && t.afterNominal(t.folded(ws[i-1]), f) && !afterClitic(t, ws, i):
 			continue
 		}
@@ -253,8 +271,26 @@ func (s *Statement) findVerb(t *text, ws []word) int {
 			break
 		}
 	}
+	if at == len(ws) {
+		at = t.unknownVerb(ws)
+	}
 	return at
 }
+
+// unknownVerb returns the index of the word that stands where a verb does, behind a pronoun or a name, or len(ws).
+func (t *text) unknownVerb(ws []word) int {
+	for i := 1; i < min(len(ws)-1, 4); i++ {
+		f, before := t.folded(ws[i]), t.folded(ws[i-1])
+		after := verbSubjects[before] && (before != "on" || t.quotesFrench()) || before == "user"
+		named := i == 1 && t.capital(ws[0].from) && isContent(before) && !definite[before]
+		if (after || named) && isContent(f) && !t.capital(ws[i].from) && !dayWords[f] && f[0] > '9' {
+			return i
+		}
+	}
+	return len(ws)
+}
+
+var verbSubjects = wordSet("i we he she ich wir je nous on il elle yo")
 
 // small reports whether no word but the first one begins with a capital letter.
 func (t *text) small(from, to int) bool {
@@ -293,6 +329,49 @@ func progressive(f string) string {
 		return base[:len(base)-1]
 	}
 	return ""
+}
+
+// article reports whether a form of a verb is an article or a preposition in the language of the text.
+func (t *text) article(f string) bool {
+	return (f == "am" || f == "es") && t.quotesGerman() || nominal[f] && f != "on" && f != "a" && f != "son"
+}
+
+// verb returns the first form of a verb, in the language of a quotation: "les" is no German verb in French.
+func (t *text) verb(f string) (lemma string, ok bool) {
+	lemma, ok = verbs()[f]
+	if !ok || copulas[f] {
+		return lemma, ok
+	}
+	switch {
+	case t.quotesGerman():
+		return lemma, verbsOf()["de"][f]
+	case t.quotesFrench():
+		return lemma, verbsOf()["fr"][f]
+	case t.quotesSpanish():
+		return lemma, verbsOf()["es"][f]
+	}
+	return lemma, ok
+}
+
+// isNounAmid reports whether a verb form is a noun, as the finite verb follows: "the Monday call with Crane has been abolished".
+func (t *text) isNounAmid(ws []word, i int) bool {
+	if i < 2 || !englishLemmas()[t.folded(ws[i])] || verbSubjects[t.folded(ws[i-1])] || adverbs[t.folded(ws[i-1])] {
+		return false
+	}
+	first := t.folded(ws[0])
+	finite := func(w word) bool { f := t.folded(w); return copulas[f] || f == "has" || f == "got" }
+	return (definite[first] || ownWord[first] || first == "our" || first == "a") && first != "die" &&
+		slices.ContainsFunc(ws[i+1:min(len(ws), i+5)], finite)
+}
+
+// isPreterite reports whether a Spanish statement begins with a verb in the first person: "vendí la moto", "cerramos la tienda".
+func (t *text) isPreterite(ws []word, i int) bool {
+	if !t.quotesSpanish() || i > 3 || i > 0 && !clitics[t.folded(ws[i-1])] && t.folded(ws[i-1]) != "me" && t.folded(ws[i-1]) != "nos" {
+		return false
+	}
+	f := t.folded(ws[i])
+	last := t.runes[ws[i].to-1]
+	return len(f) > 3 && (hasAnySuffix(f, "amos", "emos", "imos") || last == 'é' || last == 'í')
 }
 
 // isAuxiliary reports whether word i is "a" or "he" before a participle: "on a remplacé", "me han echado".
@@ -371,7 +450,15 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 		}
 		switch {
 		case i <= verbAt && (f == "user's" || ownWord[f]) && kin[next]:
+			if t.andUser(ws[i:min(len(ws), i+6)]) {
+				return theTeam, ""
+			}
 			return aPerson, stem(next)
+		case i == 0 && verbAt == 0 && t.isPreterite(ws, 0):
+			if strings.HasSuffix(f, "mos") {
+				return theTeam, ""
+			}
+			return theUser, ""
 		case i < verbAt && (f == "user's" || ownWord[f] || teamWords[f] && next != ""):
 			return aThing, ""
 		case f == "user" || firstSingular[f] || f == "he" && t.quotesSpanish():
@@ -380,7 +467,7 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 			return theTeam, ""
 		case thirdPerson[f] && i <= verbAt && !(f == "el" && t.orig(w.from, w.to) != "él" && t.orig(w.from, w.to) != "Él"):
 			return aPerson, f
-		case nextTo(t, ws, i, verbAt) && t.capital(w.from) && !function[f] && !isCue(f) && !dayWords[f] && (i > 0 || verbAt == 1):
+		case nextTo(t, ws, i, verbAt) && t.capital(w.from) && !function[f] && !isCue(f) && !dayWords[f] && (i > 0 || verbAt <= 2):
 			return aPerson, stem(f)
 		case i < verbAt && definite[f] && next != "user" && next != "user's":
 			return aThing, ""
@@ -388,6 +475,18 @@ func ownerOf(t *text, ws []word, verbAt int, quoted bool) (owner, string) {
 	}
 	return who, ""
 }
+
+// andUser reports whether the user is named beside a relative: "my sister and I".
+func (t *text) andUser(ws []word) bool {
+	for i := 1; i+1 < len(ws); i++ {
+		if conjunctions[t.folded(ws[i])] && (userWords[t.folded(ws[i+1])] || i+2 < len(ws) && t.folded(ws[i+2]) == "user") {
+			return true
+		}
+	}
+	return false
+}
+
+var userWords = wordSet("i ich moi yo me")
 
 // nextTo reports whether only adverbs stand between a word and the verb: "Kev also left".
 func nextTo(t *text, ws []word, i, verbAt int) bool {
@@ -497,6 +596,9 @@ func sameStem(a, b string) bool {
 		return true
 	}
 	n := min(len(a), len(b))
+	if n == 3 && a[:3] == b[:3] && max(len(a), len(b)) == 4 && (verbForm(a) || verbForm(b)) && verbVowel(a, b) {
+		return true // "fumo", "fumar"
+	}
 	if n == 4 && a[:4] == b[:4] && max(len(a), len(b)) == 5 && a[0] > '9' {
 		return true
 	}
@@ -504,6 +606,14 @@ func sameStem(a, b string) bool {
 		return true // "jefe", "jefa"
 	}
 	return n >= 5 && a[:n] == b[:n] && max(len(a), len(b))-n <= 4 && a[0] > '9'
+}
+
+// verbVowel reports whether the longer of two stems ends as a Spanish or French verb does.
+func verbVowel(a, b string) bool {
+	if len(b) > len(a) {
+		a = b
+	}
+	return a[len(a)-1] == 'o' || a[len(a)-1] == 'e'
 }
 
 // HoldsNow adds to a content of one statement that it holds from now on.

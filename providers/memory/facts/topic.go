@@ -90,6 +90,28 @@ func anotherOfTopic(n, o *Statement) bool {
 	return o.topics["home"] && n.newOne("home")
 }
 
+// otherPlace returns the stem of the older employer, if the newer statement names only another one: "is a nurse at St Olave's" and
+// "works at the hospice now". What the user does there stays.
+func otherPlace(n, o *Statement) string {
+	if !n.topics["work"] || !o.topics["work"] || n.occupation() != "" || n.hasAny(roles) {
+		return ""
+	}
+	for i := 1; i+1 < len(o.ws); i++ {
+		if !employing[o.source.folded(o.ws[i])] {
+			continue
+		}
+		for _, w := range o.ws[i+1 : min(len(o.ws), i+4)] {
+			if f := o.source.folded(w); isContent(f) && !n.has(term{stem: stem(f)}) {
+				return stem(f)
+			}
+		}
+	}
+	return ""
+}
+
+// roles stand before what somebody works as.
+var roles = wordSet("as als comme como de")
+
 // engaged reports whether a statement names the occupation or the employer of the user.
 func (s *Statement) engaged() bool {
 	if s.occupation() != "" {
