@@ -17,13 +17,17 @@ func TestFrontMatterIsMetadata(t *testing.T) {
 		name, text string
 		want       map[string]any
 	}{
-		{"YAML", "---\nteam: payments # since May\nweight: 3\ndraft: false\nversion: \"1.10\"\ndate: 2026-01-02\nOwner: Ada Lovelace\n---\nx",
-			map[string]any{"team": "payments", "weight": "3", "draft": "false", "version": "1.10", "date": "2026-01-02", "Owner": "Ada Lovelace"}},
+		{
+			"YAML", "---\nteam: payments # since May\nweight: 3\ndraft: false\nversion: \"1.10\"\ndate: 2026-01-02\nOwner: Ada Lovelace\n---\nx",
+			map[string]any{"team": "payments", "weight": "3", "draft": "false", "version": "1.10", "date": "2026-01-02", "Owner": "Ada Lovelace"},
+		},
 		{"not scalars", "---\nteam:\n  name: payments\nlist: [a, b]\nmap: {a: b}\nref: *x\nnone: ~\nempty:\nnull_: null\ntext: |\n  line\n---\nx", nil},
 		{"fields of their own, and of answers", "---\ntitle: T\ntags: [a]\nPage: 7\nlines: 1-2\ndocument: other.md\na3s.context.provenance: p\n---\nx", nil},
 		{"TOML", "+++\nteam = \"payments\"\nweight = 3\n[params]\nsecret = \"x\"\n+++\nx", map[string]any{"team": "payments", "weight": "3"}},
-		{"JSON", `{"Team": "payments", "weight": 1e2, "draft": true, "list": ["a"], "none": null}` + "\n\nx",
-			map[string]any{"Team": "payments", "weight": "1e2", "draft": "true"}},
+		{
+			"JSON", `{"Team": "payments", "weight": 1e2, "draft": true, "list": ["a"], "none": null}` + "\n\nx",
+			map[string]any{"Team": "payments", "weight": "1e2", "draft": "true"},
+		},
 		{"no front matter", "Prose.\n\nteam: payments\n", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
