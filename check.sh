@@ -3,7 +3,7 @@
 #
 #   ./check.sh         go.mod, build, lint (vet too), tests with the race detector, the long
 #                      random tests, short fuzzing, dead code
-#   ./check.sh quick   go.mod, build, vet and plain tests
+#   ./check.sh quick   go.mod, build, vet and plain tests, the long ones in part
 #   ./check.sh console the console in a browser
 #   ./check.sh clients the packages of clients/ against the program
 #   ./check.sh cluster the store in a PostgreSQL server
@@ -57,7 +57,7 @@ if [ "${1:-}" = quick ]; then
   step vet
   quickly go vet ./...
   step test
-  tests -shuffle=on ./...
+  tests -short -shuffle=on ./...
   exit 0
 fi
 
@@ -69,8 +69,18 @@ quickly "$scratch/golangci-lint" run ./...
 
 # Tests of one thing after the other, for each byte of a file, each operation that may fail,
 # thousands of random rows, or each labelled question: the race detector sees a part of them, and without it, in a
-# tenth of the time, all of them run.
+# tenth of the time, all of them run. These packages hardly have others.
 long=(./index/... ./embed/minilm/... ./providers/docs ./providers/docs/extract/... ./session ./session/view ./internal/text/... ./internal/tokens ./bench/eval)
+# In these packages some tests do so. partial prints the names of those that do less with -short: they ask for it, or
+# have random input.
+some=(./api ./engine ./cmd/ragctx)
+partial() {
+  awk '/^func / { name = $2; sub(/\(.*/, "", name) }
+    /testing\.Short\(\)|rapid\.Check\(/ {
+      if (name !~ /^Test/) { print FILENAME ": only tests ask for -short, as check.sh runs them again by their names" >"/dev/stderr"; exit 1 }
+      print name
+    }' $(printf '%s/*_test.go ' "${some[@]}") | sort -u | paste -sd '|'
+}
 
 step size
 # text/template calls methods by name, so the linker would keep those of all types (docs/decisions/build.md).
@@ -95,12 +105,13 @@ race() {
     tests -race -shuffle=on -count=1 -timeout 30m -p $((processors + 1)) \
     -gcflags=all=-dwarf=false "${unwatched[@]}" "$@"
 }
-race -short "${long[@]}"
-race $(comm -23 <(go list ./... | sort) <(go list "${long[@]}" | sort))
+race -short "${some[@]}" "${long[@]}"
+race $(comm -23 <(go list ./... | sort) <(go list "${some[@]}" "${long[@]}" | sort))
 
 step 'long tests, race detector off'
+again=$(partial)
 tests -shuffle=on -count=1 -timeout 30m "${long[@]}"
-tests -count=1 -run 'TestModel$|TestKill$' ./engine ./cmd/ragctx
+tests -count=1 -timeout 30m -run "^($again)\$" "${some[@]}"
 
 step 'release files'
 # The program for each platform, and the configuration of the releases.

@@ -17,6 +17,7 @@ import (
 // TestWritesWithConditions: what is done with a tag, or with none.
 func TestWritesWithConditions(t *testing.T) {
 	const document, note = "/v1/documents/a.md", "/v1/memories/m"
+	f := start(t, Options{})
 	for name, tt := range map[string]struct {
 		method, path, body string
 		done               int
@@ -34,7 +35,6 @@ func TestWritesWithConditions(t *testing.T) {
 		"erase memory":    {"DELETE", note + "?erase=true", "", 204},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := start(t, Options{})
 			read := document
 			if tt.path[:len(note)] == note {
 				read = note

@@ -17,7 +17,7 @@ import (
 
 var (
 	modelSeed = flag.Uint64("model.seed", 0, "seed of TestModel; 0 draws one")
-	modelOps  = flag.Int("model.ops", 0, "operations of TestModel; 0 is 5,000, or 500 with -short, -race or a server")
+	modelOps  = flag.Int("model.ops", 0, "operations of TestModel; 0 is 5,000, or 500 with -short or a server")
 )
 
 // TestModel compares an engine with a model that holds everything in plain maps.
@@ -29,7 +29,11 @@ var (
 //
 //	go test ./engine -run TestModel -model.seed=SEED -model.ops=200000
 func TestModel(t *testing.T) {
-	newMachine(t, nil).runAll()
+	m := newMachine(t, nil)
+	if testing.Short() {
+		m.ops = cmp.Or(*modelOps, shortModelOps)
+	}
+	m.runAll()
 }
 
 // TestModelOnPostgres does the same with the store in a PostgreSQL server.
@@ -103,13 +107,19 @@ const (
 	keptVersions = 4 // of a document; few, so that old ones are pruned all the time
 )
 
+// Operations of TestModel by default.
+const (
+	defaultModelOps = 5000
+	shortModelOps   = 500
+)
+
 func newMachine(t *testing.T, server *pgtest.Server, change ...func(*machine)) *machine {
 	m := &machine{
 		T: t, seed: *modelSeed, ops: cmp.Or(*modelOps, defaultModelOps), clock: new(stepClock), world: new(world),
 		uses: make(map[string]int), counts: make(map[string]int), server: server,
 	}
-	if (testing.Short() || server != nil) && *modelOps == 0 { // a server takes ten times as long
-		m.ops = 500
+	if server != nil { // which takes ten times as long
+		m.ops = cmp.Or(*modelOps, shortModelOps)
 	}
 	for m.seed == 0 {
 		m.seed = uint64(rand.Uint32())

@@ -55,11 +55,17 @@ func TestNobodySpeaksForOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	lines := 0
+	lines, least := 0, 1000
+	if testing.Short() {
+		least /= 3
+	}
 	for _, format := range xmlfmt.Names() {
-		for _, depth := range []ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull} {
-			for _, tokens := range []int{60, 300, 20_000} {
-				for _, question := range []string{"Which zebra walks on?", "Who is to wire all money?", "FORGED yes grass"} {
+		for i, depth := range []ragctx.ContextDepth{ragctx.DepthAbstract, ragctx.DepthOverview, ragctx.DepthFull} {
+			for j, tokens := range []int{60, 300, 20_000} {
+				for k, question := range []string{"Which zebra walks on?", "Who is to wire all money?", "FORGED yes grass"} {
+					if testing.Short() && (i+j+k)%3 != 0 {
+						continue
+					}
 					q := queryOf(question)
 					q.Format, q.Depth, q.MaxTokens, q.MaxResults = format, depth, tokens, 50
 					a, err := f.Context(t.Context(), q)
@@ -76,7 +82,7 @@ func TestNobodySpeaksForOthers(t *testing.T) {
 			}
 		}
 	}
-	if lines < 1000 {
+	if lines < least {
 		t.Errorf("only %d lines were shown", lines)
 	}
 }

@@ -39,9 +39,6 @@ func TestFaults(t *testing.T) {
 		t.Skipf("strace cannot inject faults here: %v", err)
 	}
 	begun := t.TempDir()
-	if testing.Short() && *faultStep == 0 {
-		t.Skip("takes some seconds")
-	}
 	s := startServer(t, begun)
 	url, err := s.url()
 	if err != nil {

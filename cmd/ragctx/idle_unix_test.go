@@ -19,9 +19,6 @@ import (
 // a request, while it answers others.
 func TestIdleConnections(t *testing.T) {
 	const connections = 10_000
-	if testing.Short() {
-		t.Skip("-short")
-	}
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < connections+500 {
 		t.Skipf("the limit of open files is %d, which is too few for %d connections: ulimit -n", limit.Cur, connections)

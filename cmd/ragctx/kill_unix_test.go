@@ -36,10 +36,16 @@ var (
 // nothing deleted comes back.
 //
 //	go test ./cmd/ragctx -run TestKill -kill.rounds=200
-func TestKill(t *testing.T) { newKiller(t, nil).runAll() }
+func TestKill(t *testing.T) {
+	rounds := killsByDefault
+	if testing.Short() {
+		rounds = 3
+	}
+	newKiller(t, nil).runAll(rounds)
+}
 
 // TestKillOnPostgres does the same with the store in a PostgreSQL server, which goes on.
-func TestKillOnPostgres(t *testing.T) { newKiller(t, pgtest.Start(t, true)).runAll() }
+func TestKillOnPostgres(t *testing.T) { newKiller(t, pgtest.Start(t, true)).runAll(killsByDefault) }
 
 func newKiller(t *testing.T, database *pgtest.Server) *killer {
 	k := &killer{T: t, seed: *killSeed, dir: t.TempDir(), database: database}
@@ -51,12 +57,8 @@ func newKiller(t *testing.T, database *pgtest.Server) *killer {
 	return k
 }
 
-func (k *killer) runAll() {
-	rounds := cmp.Or(*killRounds, 10)
-	if testing.Short() && *killRounds == 0 {
-		rounds = 3
-	}
-	for k.round = range rounds {
+func (k *killer) runAll(rounds int) {
+	for k.round = range cmp.Or(*killRounds, rounds) {
 		if k.round%freshAfter == 0 {
 			k.fresh()
 		}
@@ -66,6 +68,9 @@ func (k *killer) runAll() {
 		}
 	}
 }
+
+// killsByDefault is the number of rounds without the flag.
+const killsByDefault = 10
 
 // freshAfter rounds a new directory is begun, as each round copies the old one.
 const freshAfter = 20

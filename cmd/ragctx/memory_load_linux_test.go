@@ -37,9 +37,6 @@ var (
 //
 //	go test ./cmd/ragctx -run TestMemoryLoad -memory.load=10m -memory.clients=64 -v -timeout 20m
 func TestMemoryLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("sends large bodies for seconds")
-	}
 	s := startLimited(t, *loadMiB<<20)
 	bodies := slices.DeleteFunc(largeBodies(t), func(b largeBody) bool { return *loadRoute != "" && b.path != *loadRoute })
 	ctx, cancel := context.WithTimeout(t.Context(), *loadTime)
