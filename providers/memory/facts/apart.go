@@ -121,7 +121,7 @@ func nameOnly(n, o *Statement) bool {
 	}
 	ws := n.ws
 	for i, w := range ws { // "Heron became Egret" has a new name
-		named := c.says(cueBecome) && oldIsSubject(n, o) && n.kinds[aName]
+		named := (c.says(cueBecome) || c.says(cueNow) && n.form() == nominalForm) && oldIsSubject(n, o) && n.kinds[aName]
 		if o.has(term{stem: stem(n.source.folded(w))}) && (named || leaving[n.before(ws, i)]) {
 			return false
 		}

@@ -106,7 +106,7 @@ func (r *pieceReader) follows(k int) bool {
 	case k+1 == len(r.ws):
 		return false
 	}
-	return r.f[k] == "the" && r.f[k+1] == "user" || r.finite(k) != "" && inverted[r.f[k+1]] != aThing
+	return r.f[k] == "the" && (r.f[k+1] == "user" || r.f[k+1] == "user's") || r.finite(k) != "" && inverted[r.f[k+1]] != aThing
 }
 
 // looseCut reports whether a part may be obsolete by itself, whatever its verb.

@@ -74,6 +74,23 @@ func (s *Statement) predicate() string {
 	return s.source.quote(s.from, s.ws[s.verbAt].to) + " "
 }
 
+// companionIn returns the stem of the first word that two statements share, if a word for company stands before it in the older
+// one: another tutor leaves "is learning Portuguese" of "is learning Portuguese with a tutor called Rita".
+func companionIn(n, o *Statement) string {
+	with := false
+	for _, w := range o.ws[min(len(o.ws), o.verbAt+1):] {
+		f := o.source.folded(w)
+		with = with || withWords[f]
+		if isContent(f) && n.has(term{stem: stem(f)}) {
+			if with {
+				return stem(f)
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
 // companion returns the words for a relative with a name beside the value of a statement: "with my daughter Zoe".
 func (s *Statement) companion(sentence bool) string {
 	t, ws := s.source, s.ws
@@ -171,14 +188,15 @@ var conjunctions = wordSet("and und et y e")
 // loose are verbs that say little without the phrase behind their object: "has a job at Acme".
 var loose = wordSet("have rent share need want get tengo ai hab")
 
-// reaches reports whether the value is among the next words behind a preposition.
+// reaches reports whether the value is among the next words behind a preposition: "with Rita", "with a tutor called Rita".
 func (s *Statement) reaches(ws []word, i int, value string) bool {
-	for j := i + 1; j < min(len(ws), i+4); j++ {
+	for j := i + 1; j < min(len(ws), i+6); j++ {
 		f := s.source.folded(ws[j])
 		if stem(f) == value {
 			return true
 		}
-		if !articleWords[f] && !s.source.capital(ws[j].from) {
+		introduced := naming[f] || j+1 < len(ws) && naming[s.source.folded(ws[j+1])]
+		if !articleWords[f] && !s.source.capital(ws[j].from) && !introduced {
 			return false
 		}
 	}

@@ -54,9 +54,12 @@ func supersedes(newer, older *Statement, common func(string) bool) (why, value s
 		return "", "", false
 	}
 	if c.says(cueEnd, cueNoMore) && !c.says(cueReplace) {
-		return overReason, "", true
+		return overReason, companionIn(newer, older), true
 	}
-	return "a newer statement of the same", anotherVersion(newer, older), true
+	if value = anotherVersion(newer, older); value == "" {
+		value = companionIn(newer, older)
+	}
+	return "a newer statement of the same", value, true
 }
 
 // otherPerson reports whether one statement is about a relative, and the other one about the speaker or another person.

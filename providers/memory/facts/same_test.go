@@ -186,6 +186,7 @@ var matched = []struct {
 	{"Der Nutzer sagt: „Ich bin Verkäuferin bei Edeka“", "Der Nutzer sagt: „hab ne neue stelle“", true},
 	{"The user works at a barber shop.", "Started at the post office this week.", true},
 	{"The user works at a barber shop.", "The user's brother has a new job.", false},
+	{"The user has a part-time job at the town library.", "The user took a job at the museum.", true},
 	{"The user works at a barber shop.", "The user is looking for a new job.", false},
 	{"The user rents a flat in Leeds.", "The user says: “we moved to Bradford at the weekend”", true},
 	{"El usuario dice: «mi jefa se llama Nuria»", "El usuario dice: «desde hoy mi jefe es Paco»", true},
@@ -246,6 +247,8 @@ func TestMatcherLeavesTheRest(t *testing.T) {
 			"L'utilisateur dit : « je garde mes petits-enfants le mercredi »",
 		},
 		{"El usuario dice: «Zoom para las llamadas y Python 3.9»", "El usuario dice: «Python está en la 3.12»", "El usuario dice: «Zoom para las llamadas»"},
+		{"The user is learning Portuguese with a tutor called Rita.", "The user's tutor is Duarte now.", "The user is learning Portuguese."},
+		{"The user plays tennis with Omar on Mondays.", "Omar moved away.", "The user plays tennis."},
 		{"The user works as a nurse at St Olave's.", "The user works at Mercy now.", "The user works as a nurse."},
 		{"The user is a nurse at St Olave's.", "The user left St Olave's and joined Mercy.", "The user is a nurse."},
 		{

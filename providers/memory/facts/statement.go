@@ -246,6 +246,9 @@ func (s *Statement) findVerb(t *text, ws []word) int {
 			f = f[2:]
 		}
 		lemma, ok := t.verb(f)
+		if i > 0 && strings.HasSuffix(t.folded(ws[i-1]), "'s") && t.folded(ws[i-1]) != "user's" && (pastVerb(f) || endPredicates[f]) {
+			return i // "Rita's gone"
+		}
 		if base := progressive(f); base != "" && i > 0 && i == at+1 {
 			lemma, ok = base, true
 		}
@@ -327,6 +330,8 @@ func progressive(f string) string {
 		return base + "e"
 	case len(base) > 3 && base[len(base)-1] == base[len(base)-2] && englishLemmas()[base[:len(base)-1]]:
 		return base[:len(base)-1]
+	case len(base) > 3:
+		return base
 	}
 	return ""
 }

@@ -127,13 +127,13 @@ func (s *Statement) engaged() bool {
 
 // newOne reports whether the user has a new thing of a topic, or changed it: "got a new job", "changed jobs".
 func (s *Statement) newOne(topic string) bool {
-	if s.verb != "" && !obtaining[s.verb] {
+	if s.verb != "" && !obtaining[s.verb] && !taking[s.verb] {
 		return false
 	}
 	noun := func(w word) bool { return topicNouns[topic][s.source.folded(w)] }
 	for i := 0; i+1 < len(s.ws); i++ {
 		f := s.source.folded(s.ws[i])
-		if newWords[f] && noun(s.ws[i+1]) {
+		if newWords[f] && noun(s.ws[i+1]) || topic == "work" && taking[f] && slices.ContainsFunc(s.ws[i+1:min(len(s.ws), i+3)], noun) {
 			return true
 		}
 		if changedWords[f] && slices.ContainsFunc(s.ws[i+1:min(len(s.ws), i+3)], noun) {
@@ -145,6 +145,7 @@ func (s *Statement) newOne(topic string) bool {
 
 var (
 	obtaining    = wordSet("have get start find change switch hab ai tengo find move land")
+	taking       = wordSet("take took accept accepted landed")
 	newWords     = wordSet("new neue neuen neuer neues nouveau nouvel nouvelle nuevo nueva")
 	changedWords = wordSet("changed switched gewechselt change cambiado cambie")
 	topicNouns   = map[string]map[string]bool{
