@@ -27,9 +27,9 @@ step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
 
 # Compilers and linters live for seconds: with fewer garbage collections compilers take a tenth and linters a quarter less of the
-# processor's time, and more memory. Tests run with Go's default.
-quickly() { GOGC=400 "$@"; }
-tests() { quickly go test -vet=off -exec 'env -u GOGC' "$@"; }
+# processor's time, and more memory. Tests run with Go's defaults.
+quickly() { GOGC=400 GOMEMLIMIT=3GiB "$@"; }
+tests() { quickly go test -vet=off -exec 'env -u GOGC -u GOMEMLIMIT' "$@"; }
 
 if [ "${1:-}" = clients ]; then
   tools/clients/run.sh
@@ -89,6 +89,37 @@ if go tool nm "$scratch/ragctx" | grep -F 'text/template.(*Template).Execute'; t
   exit 1
 fi
 
+# Servers, browsers and clients wait much, so these steps run beside the tests. Each says why it is skipped where
+# its programs are not installed; pip and npm install libraries once.
+beside() {
+  set +m
+  step "the vendors' own types"
+  # Random calls, checked by the clients of openai, anthropic and google-genai.
+  tools/vendors/run.sh
+
+  step 'the console in a browser, and beside it the clients in Python and TypeScript'
+  # Chromium uses each page, and the packages of clients/ use the program.
+  RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh >"$scratch/clients.log" 2>&1 &
+  local clients=$! console=0
+  tools/console/run.sh || console=$?
+  wait "$clients" || { cat "$scratch/clients.log"; exit 1; }
+  cat "$scratch/clients.log"
+  [ "$console" = 0 ]
+
+  step 'the clients of other APIs'
+  # mem0ai, openai and cohere from PyPI and npm against the program.
+  tools/compat/run.sh "$scratch/ragctx"
+
+  step cluster
+  # The store in PostgreSQL.
+  tools/cluster/run.sh
+}
+set -m # a group of its own, which can be ended as a whole
+beside >"$scratch/beside.log" 2>&1 &
+beside=$!
+set +m
+trap 'kill -- "-$beside" 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
 step 'test, race detector on'
 # -count=1: tests that run programs must not be answered from the cache. Each program
 # with the race detector waits a second at its end by default, and there are hundreds.
@@ -128,29 +159,9 @@ for module in bench/lab bench/vector bench/peers; do
   (cd "$module" && go mod tidy -diff && quickly go vet ./... && tests -count=1 ./...)
 done
 
-step "the vendors' own types"
-# Random calls, checked by the clients of openai, anthropic and google-genai, which pip installs
-# once; without them the step says why it is skipped.
-tools/vendors/run.sh
-
-step 'the console in a browser, and beside it the clients in Python and TypeScript'
-# Chromium uses each page, and the packages of clients/ use the program, with libraries that pip and npm install once.
-# Both wait much. Without Chromium, Node or Python they say why they are skipped.
-RAGCTX_BINARY=$scratch/ragctx tools/clients/run.sh >"$scratch/clients.log" 2>&1 &
-clients=$!
-console=0
-tools/console/run.sh || console=$?
-wait "$clients" || { cat "$scratch/clients.log"; exit 1; }
-cat "$scratch/clients.log"
-[ "$console" = 0 ]
-
-step "the clients of other APIs"
-# mem0ai, openai and cohere from PyPI and npm against the program; skipped with a reason where they cannot be installed.
-tools/compat/run.sh "$scratch/ragctx"
-
-step cluster
-# The store in PostgreSQL; without a server's programs the step says why it is skipped.
-tools/cluster/run.sh
+step 'what ran beside the tests'
+wait "$beside" || { cat "$scratch/beside.log"; exit 1; }
+cat "$scratch/beside.log"
 
 step fuzz
 # Each target for a short time; what a longer run finds is committed as a seed. The targets
@@ -164,7 +175,7 @@ fuzz() { "$1" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "${FUZZTIME:-2s}"
 # Now and then Go's fuzzer takes the end of its time for a failure (golang/go#75804).
 # It names no failing input then, and the target is given another try.
 ended() { [[ $1 == *'context deadline exceeded'* && $1 != *'Failing input'* && $1 != *panic* ]]; }
-instrumented() { GOGC=400 go test -c -vet=off -ldflags='-s -w' $counters -o "$1" "$2"; }
+instrumented() { GOGC=400 GOMEMLIMIT=3GiB go test -c -vet=off -ldflags='-s -w' $counters -o "$1" "$2"; }
 # fuzz_package DIR PATH fuzzes all targets of a package.
 fuzz_package() {
   local targets program out
