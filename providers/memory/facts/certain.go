@@ -295,8 +295,8 @@ func anotherVersion(n, o *Statement) string {
 	return ""
 }
 
-// versions returns the numbers behind names: Debian 13, Solr is at version 9.
-func (s *Statement) versions() map[string]string {
+// findVersions returns the numbers behind names: Debian 13, Solr is at version 9.
+func (s *Statement) findVersions() map[string]string {
 	out := map[string]string{}
 	ws := s.ws
 	for i, w := range ws {

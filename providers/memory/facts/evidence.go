@@ -259,8 +259,8 @@ func anotherDay(n, o *Statement) bool {
 	return true
 }
 
-// days returns the days and months of a statement, in the singular.
-func (s *Statement) days() map[string]bool {
+// findDays returns the days and months of a statement, in the singular.
+func (s *Statement) findDays() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range s.ws {
 		if f := s.source.folded(w); dayWords[f] {

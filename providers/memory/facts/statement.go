@@ -35,6 +35,10 @@ type Statement struct {
 	ws       []word // of the source, between the positions
 	once     sync.Once
 	read     change
+	// What several comparisons need is found once.
+	brief    func() bool
+	versions func() map[string]string
+	days     func() map[string]bool
 	wishOnce sync.Once
 	wish     wish
 }
@@ -104,6 +108,8 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 			bySpeaker: speaker != "",
 		}
 		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
+		s.versions, s.days = sync.OnceValue(s.findVersions), sync.OnceValue(s.findDays)
+		s.brief = sync.OnceValue(func() bool { return longAgo.Match(t.fold[s.from:s.to]) || forNow(s) || byAccident(s) })
 		s.fill(t, s.ws, quoted, last == nil)
 		s.name = s.nameOf(t, s.ws, speaker)
 		s.called = foldWord(s.name)
@@ -631,7 +637,7 @@ func (s *Statements) HoldsNow() {
 // passes reports whether a statement says nothing that holds from now on: a doubt, a memory of earlier times, an exception.
 func (s *Statement) passes() bool {
 	c := s.changes()
-	return c.doubt || c.denied || c.says(cuePast) || longAgo.Match(s.source.fold[s.from:s.to]) || forNow(s) || byAccident(s)
+	return c.doubt || c.denied || c.says(cuePast) || s.brief()
 }
 
 // Changes reports whether a content may change an earlier one: it says so, or names a value of its own.
