@@ -71,12 +71,12 @@ quickly "$scratch/golangci-lint" run ./...
 # thousands of random rows, or each labelled question: the race detector sees a part of them, and without it, in a
 # tenth of the time, all of them run. These packages hardly have others.
 long=(./index/... ./embed/minilm/... ./providers/docs ./providers/docs/extract/... ./session ./session/view ./internal/text/... ./internal/tokens ./bench/eval)
-# In these packages some tests do so. partial prints the names of those that do less with -short: they ask for it, or
-# have random input.
+# In these packages some tests do so. partial prints the names of those that do less with -short: they ask for it,
+# have random input, or call the suite of a contract, which has.
 some=(./api ./engine ./cmd/ragctx)
 partial() {
   awk '/^func / { name = $2; sub(/\(.*/, "", name) }
-    /testing\.Short\(\)|rapid\.Check\(/ {
+    /testing\.Short\(\)|rapid\.Check\(|[a-z]test\.Test\(/ {
       if (name !~ /^Test/) { print FILENAME ": only tests ask for -short, as check.sh runs them again by their names" >"/dev/stderr"; exit 1 }
       print name
     }' $(printf '%s/*_test.go ' "${some[@]}") | sort -u | paste -sd '|'
