@@ -76,7 +76,11 @@ func OpenPath(path string, o IngestOptions) (Source, error) {
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
 			err = failed.Err
 		}
-		return nil, ragctx.Invalid("path", "%s: %v; give a file or folder that exists", ragctx.Clip(abs), err)
+		remedy := "give a file or folder that exists"
+		if errors.Is(err, fs.ErrPermission) {
+			remedy = "allow ragctx to read it, or give another path"
+		}
+		return nil, ragctx.Invalid("path", "%s: %v; %s", ragctx.Clip(abs), err, remedy)
 	}
 	r := &localSource{path: abs, root: abs, folder: info.IsDir(), info: info, opts: o}
 	if r.prefix = o.Prefix; r.folder {

@@ -229,6 +229,8 @@ func outcome(ctx context.Context, r engine.IngestReport, err error, of []engine.
 	case len(r.Skipped) > 0:
 		return fmt.Errorf("nothing could be ingested: %s skipped, the first because: %s", amount(len(r.Skipped), "file"),
 			r.Skipped[0].Reason)
+	case len(r.LeftOut.Types)+r.LeftOut.Hidden+r.LeftOut.Ignored+r.LeftOut.Excluded == 0:
+		return errors.New("nothing could be ingested: there is no file; name a folder that has files")
 	default:
 		return errors.New("nothing could be ingested: no file has a type that is taken; name other types with " +
 			"--include, or files one by one")

@@ -15,7 +15,7 @@ import (
 
 // Version is the version of the rules of this package and of package chunk. Documents that were
 // prepared under another version are prepared again.
-const Version = "docs-3 " + chunk.Version
+const Version = "docs-4 " + chunk.Version
 
 // DefaultMaxBytes is the default limit of a text's length.
 const DefaultMaxBytes = 32 << 20
@@ -37,7 +37,7 @@ func (o Options) withDefaults() Options {
 
 // Prepare checks a document and computes everything that is stored with it. An error is
 // [ragctx.ErrInvalid] or [ragctx.ErrTooLarge] and names the field. Prepare is deterministic, does
-// no I/O, takes time linear in the text, and is safe for concurrent use. The result shares the text
+// no I/O, takes time linear in the text, and is safe for concurrent use. The result may share the text
 // and metadata of d.
 func Prepare(d ragctx.Document, o Options) (passage.PreparedDocument, error) {
 	if err := Validate(d, o); err != nil {
@@ -64,7 +64,7 @@ func PrepareChecked(d ragctx.Document, hash [32]byte, o Options) (passage.Prepar
 	}
 	s := f.parse(in)
 	p.Title = cmp.Or(d.Title, sentence.Clip(s.title, maxTitleRunes), sentence.Clip(in.name, maxTitleRunes))
-	p.Tags = mergeTags(d.Tags, s.tags)
+	p.Tags, p.Metadata = mergeTags(d.Tags, s.tags), mergeMetadata(d.Metadata, s.metadata)
 	p.Outline = limitOutline(s.outline)
 	p.Chunks = chunk.Blocks(p.Text, s.blocks, o.Chunk)
 	if len(p.Chunks) == 0 { // the text is only front matter

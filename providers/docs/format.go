@@ -25,6 +25,7 @@ type input struct {
 type structure struct {
 	title, description string
 	tags               []string
+	metadata           map[string]any
 	blocks             []chunk.Block // the blocks to chunk, in order
 	outline            []passage.Section
 	prose              []span              // paragraphs suitable for an abstract, in order

@@ -15,8 +15,10 @@ const maxFrontMatter = 64 << 10
 type frontMatter struct {
 	title, description string
 	tags               []string
-	folded             bool // the description continues on the next, indented lines
-	end                int  // length of the header with its fences in bytes; 0 without a header
+	metadata           map[string]any // the other scalars, as text
+	nested             bool           // lines belong to a table of TOML
+	folded             bool           // the description continues on the next, indented lines
+	end                int            // length of the header with its fences in bytes; 0 without a header
 }
 
 // parseFrontMatter reads YAML between "---" lines, TOML between "+++" lines, or JSON at the
@@ -37,8 +39,8 @@ func parseFrontMatter(text string) frontMatter {
 	return fm
 }
 
-// fencedFrontMatter reads "key: value", "key = value" and lists of plain strings, which titles and
-// tags use. It skips everything else.
+// fencedFrontMatter reads "key: value", "key = value" and lists of plain strings, which titles, tags
+// and metadata use. It skips everything else.
 func fencedFrontMatter(text string) frontMatter {
 	fence, sep := "---", ":"
 	if strings.HasPrefix(text, "+++") {
@@ -63,6 +65,8 @@ func fencedFrontMatter(text string) frontMatter {
 			return frontMatter{} // prose after a thematic break
 		case fm.folded && (trimmed == "" || line[0] == ' ' || line[0] == '\t'):
 			fm.description = strings.TrimSpace(fm.description + " " + trimmed)
+		case sep == "=" && strings.HasPrefix(trimmed, "["):
+			fm.nested = true
 		default:
 			known = known || strings.Contains(trimmed, sep)
 			list = fm.set(line, sep)
@@ -89,6 +93,10 @@ func (fm *frontMatter) set(line, sep string) bool {
 	case "tags", "keywords":
 		fm.tags = append(fm.tags, inlineList(value)...)
 		return value == ""
+	default:
+		if !fm.nested {
+			fm.addMetadata(unquote(key), plainScalar(value))
+		}
 	}
 	return false
 }
@@ -108,6 +116,7 @@ func jsonFrontMatter(text string) frontMatter {
 		}
 	}
 	end := int(d.InputOffset())
+	object := head[:end]
 	if comment {
 		close := strings.Index(head[end:], "-->")
 		if close < 0 || strings.TrimSpace(head[end:end+close]) != "" {
@@ -115,10 +124,12 @@ func jsonFrontMatter(text string) frontMatter {
 		}
 		end += close + len("-->") + len("<!--")
 	}
-	return frontMatter{
+	fm := frontMatter{
 		title: values.Title, description: cmp.Or(values.Description, values.Summary, values.Subtitle),
 		tags: slices.Concat(values.Tags, values.Keywords), end: end,
 	}
+	fm.addJSON(object)
+	return fm
 }
 
 // inlineList parses [a, "b"] or a, b.

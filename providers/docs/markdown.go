@@ -44,7 +44,10 @@ var blockParser = parser.NewParser(parser.WithBlockParsers(
 // parseMarkdown parses Markdown with front matter.
 func parseMarkdown(in input) structure {
 	fm := parseFrontMatter(in.text)
-	s := structure{title: fm.title, description: sentence.Plain(fm.description), tags: fm.tags, plain: sentence.Plain, start: fm.end}
+	s := structure{
+		title: fm.title, description: sentence.Plain(fm.description), tags: fm.tags, metadata: fm.metadata,
+		plain: sentence.Plain, start: fm.end,
+	}
 	units := joinTables(in, markdownUnits(in.text, fm.end))
 	s.arrange(in, boldHeadings(in, units), markdownRows)
 	return s

@@ -64,7 +64,11 @@ var small = docs.Options{Chunk: ragctx.ChunkSizes{TargetChars: 120, MaxChars: 24
 
 func show(p passage.PreparedDocument) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "title: %s\nmime: %s\ntags: %q\nabstract: %s\noutline:\n", p.Title, p.MIME, p.Tags, p.Abstract)
+	fmt.Fprintf(&b, "title: %s\nmime: %s\ntags: %q\n", p.Title, p.MIME, p.Tags)
+	if len(p.Metadata) > 0 {
+		fmt.Fprintf(&b, "metadata: %v\n", p.Metadata)
+	}
+	fmt.Fprintf(&b, "abstract: %s\noutline:\n", p.Abstract)
 	for _, s := range p.Outline {
 		fmt.Fprintf(&b, "%s- %s (%d bytes)\n", strings.Repeat("  ", s.Level), s.Title, s.End-s.Start)
 	}

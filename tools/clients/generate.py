@@ -49,6 +49,14 @@ def schemas(document: dict[str, Any]) -> dict[str, Any]:
             if name not in wanted:
                 wanted[name] = known[name]
                 roots.append(known[name])
+    # The query is an argument of its own.
+    request = wanted["ContextRequest"]
+    wanted["ContextOptions"] = {
+        **request,
+        "description": "Fields of a ContextRequest other than its query.",
+        "properties": {name: schema for name, schema in request["properties"].items() if name != "query"},
+        "required": [name for name in request["required"] if name != "query"],
+    }
     return dict(sorted(wanted.items()))
 
 

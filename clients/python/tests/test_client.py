@@ -43,6 +43,11 @@ def test_documents(ragctx: Ragctx, tmp_path: Path) -> None:
     found = ragctx.search(query="when are expenses paid?")
     assert found["items"][0].get("source") == "https://example.com/x"
     assert ragctx.item(found["items"][0]["id"])["text"] == "Expenses are paid monthly."
+    question = "when are expenses paid?"
+    assert "paid monthly" in ragctx.context(question, max_tokens=500)["xml"]
+    assert ragctx.search(question, max_results=1)["items"][0]["id"] == found["items"][0]["id"]
+    assert ragctx.explain(question).keys() == ragctx.explain(query=question).keys()
+    assert not ragctx.memories.search(question)["items"]
     without_null_lists(found)
     assert [document["id"] for document in ragctx.documents.list(limit=1)] == ["a/b c.md", "https://example.com/x", "page.html"]
     ragctx.documents.delete(new["id"])

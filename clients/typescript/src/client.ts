@@ -1,6 +1,6 @@
 import type * as t from "./schema.js";
 import type { LocalOptions, Server } from "./local.js";
-import { lines, path, send, settled, Stream, type Options, type Parts } from "./wire.js";
+import { asked, lines, path, send, settled, Stream, type Options, type Parts } from "./wire.js";
 
 /** The user that a call acts as. */
 export interface AsUser {
@@ -23,7 +23,8 @@ export interface Event {
 /**
  * A client of a ragctx server.
  *
- * Ids are positional arguments. Fields of the query and of the body are one object, named and typed as in the REST API.
+ * Ids are positional arguments. Fields of the query and of the body are one object, named and typed as in the REST API. The
+ * first argument of `context`, `search` and `explain` may be the `query` alone, and the second one further fields.
  */
 export class Ragctx {
   readonly documents = new Documents(this);
@@ -101,18 +102,18 @@ export class Ragctx {
   }
 
   /** Return what the model should see for a query: `xml` goes in front of the model call. */
-  context(request: t.ContextRequest): Promise<t.Answer> {
-    return this.call("POST", "/v1/context", {}, request);
+  context(request: string | t.ContextRequest, more: t.ContextOptions = {}): Promise<t.Answer> {
+    return this.call("POST", "/v1/context", {}, asked(request, more));
   }
 
   /** Return the best items of documents and memories, ranked, without a budget. */
-  search(request: t.ContextRequest): Promise<t.SearchResult> {
-    return this.call("POST", "/v1/search", {}, request);
+  search(request: string | t.ContextRequest, more: t.ContextOptions = {}): Promise<t.SearchResult> {
+    return this.call("POST", "/v1/search", {}, asked(request, more));
   }
 
   /** Explain why an answer is empty or lacks an item. */
-  explain(request: t.ContextRequest): Promise<t.Explanation> {
-    return this.call("POST", "/v1/explain", {}, request);
+  explain(request: string | t.ContextRequest, more: t.ContextOptions = {}): Promise<t.Explanation> {
+    return this.call("POST", "/v1/explain", {}, asked(request, more));
   }
 
   /** Build a whole model call from a conversation in the request: system prompt, context and messages that fit. */
@@ -208,8 +209,8 @@ export class Memories {
   }
 
   /** Search memories only. */
-  search(request: t.ContextRequest): Promise<t.SearchResult> {
-    return this.client.call("POST", "/v1/memories:search", {}, request);
+  search(request: string | t.ContextRequest, more: t.ContextOptions = {}): Promise<t.SearchResult> {
+    return this.client.call("POST", "/v1/memories:search", {}, asked(request, more));
   }
 
   /** Change fields of a memory. Absent fields stay as they are. */

@@ -1013,6 +1013,106 @@ export interface components {
              */
             token_count: number;
         };
+        /** @description Fields of a ContextRequest other than its query. */
+        ContextOptions: {
+            /** @description restricts memories to this agent */
+            agent_id?: string;
+            /**
+             * Format: date-time
+             * @description answers from the state of knowledge at that time
+             */
+            as_of?: string;
+            /** @description splits the answer into a stable block (published procedures, pinned memories, the user's profile), which does not depend on the query, and a block of query results */
+            blocks?: boolean;
+            /**
+             * @description false omits ids, titles, pages and lines from the rendered tags; source and type remain
+             * @default true
+             */
+            citations?: boolean;
+            /** @description types of items to return, case-insensitive; default is all. file and custom are synonyms of resource */
+            context_types?: ("memory" | "resource" | "skill")[];
+            /**
+             * @description level of detail of each result; L0, L1 and L2 are synonyms of abstract, overview and full
+             * @default overview
+             * @enum {string}
+             */
+            depth?: "abstract" | "overview" | "full";
+            /**
+             * Format: double
+             * @description penalty for items that repeat an earlier item; 0 ranks by relevance alone
+             */
+            diversity?: number;
+            /** @description searches vectors exhaustively */
+            exact?: boolean;
+            /** @description ids of items that the model already has */
+            exclude?: string[];
+            /** @description adds the scores of each signal to the items */
+            explain?: boolean;
+            /** @description conditions, all of which must hold */
+            filter?: components["schemas"]["FilterRequest"];
+            /**
+             * @description format of the rendered answer
+             * @default xml
+             * @enum {string}
+             */
+            format?: "xml" | "documents" | "json" | "text";
+            /** @description adds the positions of query words in each item's content */
+            highlight?: boolean;
+            /**
+             * Format: int64
+             * @description maximum number of items; default 10, or the preset's value
+             */
+            max_results?: number;
+            /**
+             * Format: int64
+             * @description maximum number of tokens in the rendered answer, tags included; default 4000, or the preset's value
+             */
+            max_tokens?: number;
+            /** @description recent conversation, newest last; a follow-up question is expanded with words from it */
+            messages?: components["schemas"]["Message"][];
+            /**
+             * Format: double
+             * @description drops items below this relevance. By default a context drops items below 0.02 and shortens items far behind the best to one sentence; 0 returns everything unshortened
+             */
+            min_relevance?: number;
+            /** @description namespace of the tenant; default is "default" */
+            namespace?: string;
+            /**
+             * Format: date-time
+             * @description reference time for ages; default is the server's clock
+             */
+            now?: string;
+            /** @description passed to providers unchanged. The built-in providers read: time, dialogue, follow_up and spelling (false disables each); feedback (true enables it); phrases (true requires quoted phrases; default in /v1/search); patterns (true expands storm* and storm~; default in /v1/search); rerank (false skips the reranker); cluster (a ledger to search) */
+            params?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description named set of limits; explicit limits take precedence
+             * @enum {string}
+             */
+            preset?: "balanced" | "compact" | "expansive";
+            /** @description alternative wordings of the query, each with half its weight; at most 65536 bytes together with the query */
+            queries?: string[];
+            /** @description conversation that asks; filter.session_id restricts memories to a session */
+            session_id?: string;
+            /** @description ids of the items shown last time, in order. They keep their positions while their rank changes little, which preserves the prompt cache */
+            shown?: string[];
+            /** @description marks every retrieved word so that the model can tell data from instructions; the field instruction explains the marker */
+            spotlight?: boolean;
+            /**
+             * Format: int64
+             * @description limit of the stable block, or without blocks of the standing wishes that follow the results, in tokens; default is a quarter of max_tokens, -1 is none
+             */
+            stable_tokens?: number;
+            /**
+             * @description tokenizer that counts max_tokens
+             * @default o200k_base
+             * @enum {string}
+             */
+            tokenizer?: "o200k_base" | "cl100k_base" | "chars4" | "claude" | "gemini";
+            /** @description includes this user's memories besides shared ones; without it, shared memories only */
+            user_id?: string;
+        };
         ContextRequest: {
             /** @description restricts memories to this agent */
             agent_id?: string;
@@ -5640,6 +5740,7 @@ export type CompileAnswer = components['schemas']['CompileAnswer'];
 export type CompileRequest = components['schemas']['CompileRequest'];
 export type CompileStatelessRequest = components['schemas']['CompileStatelessRequest'];
 export type ContextItem = components['schemas']['ContextItem'];
+export type ContextOptions = components['schemas']['ContextOptions'];
 export type ContextRequest = components['schemas']['ContextRequest'];
 export type ConversationWeights = components['schemas']['ConversationWeights'];
 export type Correction = components['schemas']['Correction'];

@@ -1,4 +1,5 @@
 import { ApiError, ConnectionFailed, DeadlineExceeded, RagctxError, refusal, UsageError } from "./errors.js";
+import type { ContextOptions, ContextRequest } from "./schema.js";
 
 /** Settings of a client. */
 export interface Options {
@@ -122,6 +123,11 @@ export function sleep(milliseconds: number): Promise<void> {
 /** Put ids into a path, percent-encoded. */
 export function path(parts: TemplateStringsArray, ...ids: string[]): string {
   return String.raw({ raw: parts }, ...ids.map(encodeURIComponent));
+}
+
+/** Return the body of a request that may be a question alone, with further fields. */
+export function asked(request: string | ContextRequest, more: ContextOptions): ContextRequest {
+  return { ...more, ...(typeof request === "string" ? { query: request } : request) };
 }
 
 /** Write JSON lines. */

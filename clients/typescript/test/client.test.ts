@@ -36,6 +36,11 @@ test("documents", async () => {
   const { id } = await ragctx.documents.create({ url: "https://example.com/x", text: "Expenses are paid monthly." });
   const [item] = (await ragctx.search({ query: "when are expenses paid?" })).items;
   assert.equal(item?.source, "https://example.com/x");
+  const question = "when are expenses paid?";
+  assert.match((await ragctx.context(question, { max_tokens: 500 })).xml, /paid monthly/);
+  assert.equal((await ragctx.search(question, { max_results: 1 })).items[0]?.id, item.id);
+  assert.deepEqual(Object.keys(await ragctx.explain(question)), Object.keys(await ragctx.explain({ query: question })));
+  assert.equal((await ragctx.memories.search(question)).items.length, 0);
   assert.equal((await ragctx.item(item.id)).text, "Expenses are paid monthly.");
   assert.equal((await all(ragctx.documents.list({ limit: 1 }))).length, 4);
   await ragctx.documents.delete(id);

@@ -28,7 +28,7 @@ class AsyncRagctx:
     """A client of a ragctx server.
 
     Ids are positional arguments. Fields of the query and of the body are keyword arguments, named and typed as in the REST API.
-    Answers are dictionaries.
+    The `query` of `context`, `search` and `explain` can be positional, too. Answers are dictionaries.
 
         url         address of the server; default is RAGCTX_SERVER, or http://127.0.0.1:7700
         key         API key; default is RAGCTX_KEY
@@ -172,17 +172,17 @@ class AsyncRagctx:
             if not cursor:
                 return
 
-    async def context(self, **request: Unpack[types.ContextRequest]) -> types.Answer:
+    async def context(self, query: str, **options: Unpack[types.ContextOptions]) -> types.Answer:
         """Return what the model should see for a query: `xml` goes in front of the model call."""
-        return await self._json("POST", "/v1/context", body=request)
+        return await self._json("POST", "/v1/context", body={"query": query, **options})
 
-    async def search(self, **request: Unpack[types.ContextRequest]) -> types.SearchResult:
+    async def search(self, query: str, **options: Unpack[types.ContextOptions]) -> types.SearchResult:
         """Return the best items of documents and memories, ranked, without a budget."""
-        return await self._json("POST", "/v1/search", body=request)
+        return await self._json("POST", "/v1/search", body={"query": query, **options})
 
-    async def explain(self, **request: Unpack[types.ContextRequest]) -> types.Explanation:
+    async def explain(self, query: str, **options: Unpack[types.ContextOptions]) -> types.Explanation:
         """Explain why an answer is empty or lacks an item."""
-        return await self._json("POST", "/v1/explain", body=request)
+        return await self._json("POST", "/v1/explain", body={"query": query, **options})
 
     async def assemble(self, **request: Unpack[types.AssembleRequest]) -> types.AssembleAnswer:
         """Build a whole model call from a conversation in the request: system prompt, context and messages that fit."""
@@ -320,9 +320,9 @@ class AsyncMemories(_AsyncResource):
         """Return a memory."""
         return await self._json("GET", path("/v1/memories/{}", id), {"user_id": user_id})
 
-    async def search(self, **request: Unpack[types.ContextRequest]) -> types.SearchResult:
+    async def search(self, query: str, **options: Unpack[types.ContextOptions]) -> types.SearchResult:
         """Search memories only."""
-        return await self._json("POST", "/v1/memories:search", body=request)
+        return await self._json("POST", "/v1/memories:search", body={"query": query, **options})
 
     async def change(self, id: str, /, *, user_id: str | None = None, **patch: Unpack[types.MemoryPatch]) -> types.MemoryPut:
         """Change fields of a memory. Absent fields stay as they are."""

@@ -6003,6 +6003,152 @@ class CompileStatelessRequest(TypedDict):
     """
 
 
+class ContextOptions(TypedDict):
+    """
+    Fields of a ContextRequest other than its query.
+    """
+
+    agent_id: NotRequired[str]
+    """
+    restricts memories to this agent
+    """
+
+    as_of: NotRequired[str]
+    """
+    answers from the state of knowledge at that time
+    """
+
+    blocks: NotRequired[bool]
+    """
+    splits the answer into a stable block (published procedures, pinned memories, the user's profile), which does not depend on the query, and a block of query results
+    """
+
+    citations: NotRequired[bool]
+    """
+    false omits ids, titles, pages and lines from the rendered tags; source and type remain
+    """
+
+    context_types: NotRequired[list[Literal['memory', 'resource', 'skill']]]
+    """
+    types of items to return, case-insensitive; default is all. file and custom are synonyms of resource
+    """
+
+    depth: NotRequired[Literal['abstract', 'overview', 'full']]
+    """
+    level of detail of each result; L0, L1 and L2 are synonyms of abstract, overview and full
+    """
+
+    diversity: NotRequired[float]
+    """
+    penalty for items that repeat an earlier item; 0 ranks by relevance alone
+    """
+
+    exact: NotRequired[bool]
+    """
+    searches vectors exhaustively
+    """
+
+    exclude: NotRequired[list[str]]
+    """
+    ids of items that the model already has
+    """
+
+    explain: NotRequired[bool]
+    """
+    adds the scores of each signal to the items
+    """
+
+    filter: NotRequired[FilterRequest]
+    """
+    conditions, all of which must hold
+    """
+
+    format: NotRequired[Literal['xml', 'documents', 'json', 'text']]
+    """
+    format of the rendered answer
+    """
+
+    highlight: NotRequired[bool]
+    """
+    adds the positions of query words in each item's content
+    """
+
+    max_results: NotRequired[int]
+    """
+    maximum number of items; default 10, or the preset's value
+    """
+
+    max_tokens: NotRequired[int]
+    """
+    maximum number of tokens in the rendered answer, tags included; default 4000, or the preset's value
+    """
+
+    messages: NotRequired[list[Message]]
+    """
+    recent conversation, newest last; a follow-up question is expanded with words from it
+    """
+
+    min_relevance: NotRequired[float]
+    """
+    drops items below this relevance. By default a context drops items below 0.02 and shortens items far behind the best to one sentence; 0 returns everything unshortened
+    """
+
+    namespace: NotRequired[str]
+    """
+    namespace of the tenant; default is "default"
+    """
+
+    now: NotRequired[str]
+    """
+    reference time for ages; default is the server's clock
+    """
+
+    params: NotRequired[dict[str, Any]]
+    """
+    passed to providers unchanged. The built-in providers read: time, dialogue, follow_up and spelling (false disables each); feedback (true enables it); phrases (true requires quoted phrases; default in /v1/search); patterns (true expands storm* and storm~; default in /v1/search); rerank (false skips the reranker); cluster (a ledger to search)
+    """
+
+    preset: NotRequired[Literal['balanced', 'compact', 'expansive']]
+    """
+    named set of limits; explicit limits take precedence
+    """
+
+    queries: NotRequired[list[str]]
+    """
+    alternative wordings of the query, each with half its weight; at most 65536 bytes together with the query
+    """
+
+    session_id: NotRequired[str]
+    """
+    conversation that asks; filter.session_id restricts memories to a session
+    """
+
+    shown: NotRequired[list[str]]
+    """
+    ids of the items shown last time, in order. They keep their positions while their rank changes little, which preserves the prompt cache
+    """
+
+    spotlight: NotRequired[bool]
+    """
+    marks every retrieved word so that the model can tell data from instructions; the field instruction explains the marker
+    """
+
+    stable_tokens: NotRequired[int]
+    """
+    limit of the stable block, or without blocks of the standing wishes that follow the results, in tokens; default is a quarter of max_tokens, -1 is none
+    """
+
+    tokenizer: NotRequired[Literal['o200k_base', 'cl100k_base', 'chars4', 'claude', 'gemini']]
+    """
+    tokenizer that counts max_tokens
+    """
+
+    user_id: NotRequired[str]
+    """
+    includes this user's memories besides shared ones; without it, shared memories only
+    """
+
+
 class ContextRequest(TypedDict):
     agent_id: NotRequired[str]
     """
