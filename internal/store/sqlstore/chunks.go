@@ -24,12 +24,17 @@ func loadChunks(ctx context.Context, tx *Tx, from string, args ...any) ([]passag
 		return nil, err
 	}
 	var chunks []passage.Chunk
+	var last string // heading; the chunks of a section follow each other
+	var headings []string
 	err = Scan(rows, func() error {
 		var u passage.Chunk
 		var heading string
 		err := rows.Scan(&u.ID, &u.Item, &u.Ordinal, &heading, &u.Text, &u.Page,
 			&u.Start.Byte, &u.Start.Line, &u.Start.Rune, &u.End.Byte, &u.End.Line, &u.End.Rune)
-		u.Heading = decode[[]string](heading)
+		if heading != last {
+			last, headings = heading, decode[[]string](heading)
+		}
+		u.Heading = headings
 		chunks = append(chunks, u)
 		return err
 	})

@@ -43,6 +43,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math/bits"
+	"slices"
 )
 
 // Shape maps chunks to texts and gives their lengths. A segment keeps the slices, so they must not
@@ -63,6 +64,30 @@ func (s *Shape) texts() int { return len(s.Text) }
 // chunkCount returns the number of chunks of a text.
 func (s *Shape) chunkCount(text uint32) int { return int(s.Start[text+1] - s.Start[text]) }
 
+// measure fills in the numbers that bounds of chunks need.
+func (s *Segment) measure() {
+	s.spread = 1
+	for _, share := range s.Spill {
+		s.nearest = max(s.nearest, float64(share)/Tenths)
+		s.spread += 2 * float64(share) / Tenths
+	}
+	s.shortest = make([]uint32, s.texts())
+	for text := range s.shortest {
+		s.shortest[text] = slices.Min(s.Chunk[s.Start[text]:s.Start[text+1]])
+	}
+}
+
+// mostInChunk bounds the frequency of a word in a chunk of a text. The text has the word tf times, in the given number
+// of its chunks.
+func (s *Segment) mostInChunk(text, tf, chunks uint32) float64 {
+	most := float64(tf - chunks + 1) // each of the others has it, too
+	if s.chunkCount(text) < s.Long {
+		return most
+	}
+	// The chunk has at most as many occurrences of its own. All others count as the nearest, or each chunk has as many.
+	return min(most+s.nearest*(float64(tf)-most), s.spread*most)
+}
+
 // Posting says that the chunk at a place contains a word Tf times.
 type Posting struct{ Place, Tf uint32 }
 
@@ -73,6 +98,10 @@ const MaxTf = 16
 type Segment struct {
 	Shape
 
+	shortest []uint32 // by text: the length of its shortest chunk
+	// The weight of an occurrence in the nearest chunk of a long text, and the sum of its weights in all chunks.
+	nearest, spread float64
+
 	seed  maphash.Seed
 	table []uint32 // hash table of record offsets, plus 1
 	data  []byte
@@ -82,9 +111,10 @@ type Segment struct {
 // Terms returns the number of words.
 func (s *Segment) Terms() int { return s.terms }
 
-// Bytes returns the memory of the lists, their table and the numbers in Start. It leaves out the
-// rest of the shape.
-func (s *Segment) Bytes() int64 { return int64(len(s.data)) + 4*int64(len(s.table)+len(s.Start)) }
+// Bytes returns the memory of the lists, their table, and the numbers by text that only this package keeps.
+func (s *Segment) Bytes() int64 {
+	return int64(len(s.data)) + 4*int64(len(s.table)+len(s.Start)+len(s.shortest))
+}
 
 // Lookup returns the list of a word. It returns false if no text contains the word.
 func (s *Segment) Lookup(term string) (List, bool) {

@@ -38,7 +38,9 @@ type textPosting struct {
 
 // NewBuilder returns a builder for chunks of the given shape.
 func NewBuilder(shape Shape) *Builder {
-	return &Builder{segment: &Segment{Shape: shape, seed: maphash.MakeSeed()}}
+	s := &Segment{Shape: shape, seed: maphash.MakeSeed()}
+	s.measure()
+	return &Builder{segment: s}
 }
 
 // Add adds a word with its postings, by ascending place. Each word may be added once; a word

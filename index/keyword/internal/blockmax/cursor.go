@@ -31,10 +31,9 @@ type cursor struct {
 type reader struct {
 	block
 
-	number     int // of the decoded block, -1 before the first
-	at         int // index in the block
-	rareBounds [2]float64
-	bound      float64
+	number int     // of the decoded block, -1 before the first
+	at     int     // index in the block
+	bound  float64 // the maximum score of a chunk of its own in the block
 }
 
 // start moves the cursor to the start of a term's list.
@@ -137,19 +136,13 @@ func (s *scorer) load(r *reader, c *cursor, number int) {
 	if r.widths.chunks == 0 {
 		return // each text is one chunk
 	}
-	shortest := 0.0
 	if r.bound = 1; !c.List.single {
 		data := c.List.start(number)
 		if pairs := data[head-1]; pairs != 0 {
-			data = data[head+2*(pairs&maxPairs):]
-			r.bound = s.chunkBound(data, pairs>>4)
-			shortest = float64(lengthOf(data[2*(pairs>>4)-1])) // the last pair has the shortest length
+			r.bound = s.chunkBound(data[head+2*(pairs&maxPairs):], pairs>>4)
 		}
 	}
 	r.bound *= c.passage
-	for i := range r.rareBounds {
-		r.rareBounds[i] = min(r.bound, c.passage*s.chunkSaturation.Of(float64(i+1), shortest))
-	}
 }
 
 // score returns the maximum score of a chunk of a text by this word. For a text of one chunk it is
@@ -157,13 +150,11 @@ func (s *scorer) load(r *reader, c *cursor, number int) {
 func (s *scorer) score(r *reader, c *cursor, i int) float64 {
 	text, tf := r.texts[i], r.frequency(i)
 	score := s.text(&c.Term, text, tf)
-	switch {
-	case r.widths.chunks == 0 || r.chunkCount(i) == 0:
+	if r.widths.chunks == 0 || r.chunkCount(i) == 0 {
 		score += c.passage * s.chunkSaturation.Of(float64(tf), float64(s.segment.Text[text]))
-	case int(tf) <= len(r.rareBounds):
-		score += r.rareBounds[tf-1]
-	default:
-		score += r.bound
+	} else {
+		most := s.segment.mostInChunk(text, tf, r.chunkCount(i))
+		score += min(r.bound, c.passage*s.chunkSaturation.Of(most, float64(s.segment.shortest[text])))
 	}
 	if r.opensText(i) {
 		score += c.Open
