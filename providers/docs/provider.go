@@ -88,9 +88,16 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	return res, nil
 }
 
-// items returns the items for a query, those of the kind that it prefers first. In a repository the other kind may
-// take all places, so more items are compared.
+// items returns the items for a query, the successor of a text that is superseded in front of it.
 func (p *Provider) items(ctx context.Context, q ragctx.ContextQuery) (retrieve.Items, error) {
+	found, err := p.preferredItems(ctx, q)
+	sortSuperseded(found.Items)
+	return found, err
+}
+
+// preferredItems returns the items for a query, those of the kind that it prefers first. In a repository the other
+// kind may take all places, so more items are compared.
+func (p *Provider) preferredItems(ctx context.Context, q ragctx.ContextQuery) (retrieve.Items, error) {
 	plan, prefer := p.ranking.Plan(q), preferred(q)
 	found, err := p.retriever.Items(ctx, store.KindDocuments, q, plan)
 	if err != nil || !slices.ContainsFunc(found.Items, prefer.rejects) {
