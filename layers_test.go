@@ -37,8 +37,9 @@ var layers = []string{
 	// the engine, and what speaks for it
 	"engine",
 	"api/reference bench",
+	"api/internal/request",
 	"api/compat",
-	"api/compat/openai api/compat/rerank",
+	"api/compat/mem0 api/compat/openai api/compat/rerank",
 	"api api/mcp bench/eval examples/agent examples/crm examples/docsfolder",
 	"web",
 	"cmd/ragctx",

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api/compat"
+	"github.com/ragctx/ragctx/api/compat/mem0"
 	"github.com/ragctx/ragctx/api/compat/openai"
 	"github.com/ragctx/ragctx/api/compat/rerank"
 )
@@ -19,7 +21,7 @@ type shape struct {
 }
 
 var shapes = []shape{
-	{"mem0", []string{mem0Prefix + "/"}},
+	{"mem0", []string{mem0.Prefix + "/"}},
 	{"openai", []string{"/v1/models", "/v1/embeddings", "/v1/files", "/v1/vector_stores"}},
 	{"rerank", []string{"/v1/rerank", "/v2/rerank"}},
 }
@@ -38,12 +40,12 @@ var unserved = [...]struct{ path, feature string }{
 	{"/v1/moderations", "moderations"},
 	{"/v1/images", "images"},
 	{"/v1/audio", "audio files"},
-	{mem0Prefix + "/v1/feedback", "feedback messages"},
-	{mem0Prefix + "/v1/exports", "exports"},
-	{mem0Prefix + "/v1/events", "events"},
-	{mem0Prefix + "/v1/summary", "summaries"},
-	{mem0Prefix + "/api/v1/webhooks", "webhooks"},
-	{mem0Prefix + "/api/v1/orgs", "organisations and projects"},
+	{mem0.Prefix + "/v1/feedback", "feedback messages"},
+	{mem0.Prefix + "/v1/exports", "exports"},
+	{mem0.Prefix + "/v1/events", "events"},
+	{mem0.Prefix + "/v1/summary", "summaries"},
+	{mem0.Prefix + "/api/v1/webhooks", "webhooks"},
+	{mem0.Prefix + "/api/v1/orgs", "organisations and projects"},
 }
 
 // unservedFeature returns the name of the feature of a path that is not served, or "".
@@ -86,7 +88,11 @@ func ParseShapes(setting string) ([]string, error) {
 // compatRoutes adds the routes of the shapes that are not switched off.
 func (s *Server) compatRoutes() {
 	add := map[string]func(){
-		"mem0":   s.mem0Routes,
+		"mem0": func() {
+			s.mountAll(mem0.Routes(s.engine, mem0.Options{
+				Stopping: s.stopping, Wait: func() time.Duration { return s.extractionWait }, Seed: seedOf,
+			}))
+		},
 		"openai": func() { s.mountAll(openai.Routes(s.engine)) },
 		"rerank": func() { s.mountAll(rerank.Routes(s.engine)) },
 	}

@@ -2,15 +2,14 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/tokens"
@@ -103,19 +102,11 @@ func (r contextRequest) query() (ragctx.ContextQuery, error) {
 	for i, name := range r.ContextTypes {
 		t, err := ragctx.ParseContextType(name)
 		if err != nil {
-			return q, atIndex(err, "context_types", i)
+			return q, request.AtIndex(err, "context_types", i)
 		}
 		q.ContextTypes = append(q.ContextTypes, t)
 	}
 	return q, nil
-}
-
-// atIndex adds the index of a list element to the field of err.
-func atIndex(err error, field string, i int) error {
-	if f, ok := errors.AsType[*ragctx.FieldError](err); ok {
-		return &ragctx.FieldError{Field: field + "[" + strconv.Itoa(i) + "]", Problem: f.Problem, Kind: f.Kind}
-	}
-	return err
 }
 
 type contextInput struct{ Body contextRequest }

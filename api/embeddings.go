@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/compat"
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/internal/access"
@@ -161,7 +162,7 @@ type embeddingsOutput struct{ Body embeddings }
 
 func (s *Server) embeddingRoutes() {
 	register(s, huma.Operation{
-		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{compatibilityGroup},
+		OperationID: "embeddings", Method: http.MethodPost, Path: "/v1/embeddings", Tags: []string{compat.Group},
 		Summary: "Embed texts",
 		Description: "Embeds texts with the built-in model in OpenAI's format, independently of the embedder of " +
 			"the data directory. A text that the model cannot embed has an empty vector, never zeros.",

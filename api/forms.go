@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/assemble"
 	"github.com/ragctx/ragctx/session/wire"
@@ -32,7 +33,7 @@ type SaidMessages []json.RawMessage
 func (SaidMessages) Schema(r huma.Registry) *huma.Schema {
 	limit := assemble.MaxMessages
 	return &huma.Schema{Type: huma.TypeArray, MaxItems: &limit, Items: &huma.Schema{AnyOf: []*huma.Schema{
-		r.Schema(reflect.TypeFor[message](), true, ""),
+		r.Schema(reflect.TypeFor[request.Message](), true, ""),
 		{Type: huma.TypeObject, Description: "message in the vendor's format"},
 	}}}
 }
@@ -107,7 +108,7 @@ func (s *Server) own(said Said, at string) ([]ragctx.Message, error) {
 		return nil, ragctx.Invalid("system", "is a field of the anthropic and gemini formats only; send a "+
 			"message with the role system")
 	}
-	schema := s.schemaOf(reflect.TypeFor[message]())
+	schema := s.schemaOf(reflect.TypeFor[request.Message]())
 	var faults []Fault
 	for i, raw := range said.Messages {
 		found, serr := checkJSON(raw, schema, s.api.OpenAPI().Components.Schemas)

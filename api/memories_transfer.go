@@ -54,7 +54,7 @@ func exportMemories(ctx context.Context, from engine.Memories, namespace string,
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	err := EachPage(ctx, from.List, namespace, f, 0, func(page []ragctx.Memory) error {
+	err := engine.EachPage(ctx, from.List, namespace, f, 0, func(page []ragctx.Memory) error {
 		for _, m := range page {
 			var changes []ragctx.MemoryChange
 			if history {

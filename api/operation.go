@@ -61,7 +61,6 @@ const (
 	conversationsGroup  = "conversations"
 	teamsGroup          = "teams"
 	administrationGroup = "administration"
-	compatibilityGroup  = "compatibility"
 )
 
 var groups = []*huma.Tag{
@@ -69,7 +68,7 @@ var groups = []*huma.Tag{
 	{Name: conversationsGroup, Description: "Stored conversations, their views for models, and compaction."},
 	{Name: teamsGroup, Description: "Messages between the agents of a cluster, and the context of an agent."},
 	{Name: administrationGroup, Description: "Namespaces, keys, the audit log, jobs, indexes, providers and the server's state."},
-	{Name: compatibilityGroup, Description: "Routes of other APIs: OpenAI's embeddings and vector stores, reranking, and mem0's."},
+	{Name: compat.Group, Description: "Routes of other APIs: OpenAI's embeddings and vector stores, reranking, and mem0's."},
 }
 
 // routes registers all routes and builds the OpenAPI document.

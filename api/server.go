@@ -27,6 +27,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
+	"github.com/ragctx/ragctx/api/compat/mem0"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/providers/docs"
@@ -142,7 +143,7 @@ func New(eng *engine.Engine, o Options) *Server {
 	o = o.withDefaults()
 	s := &Server{
 		engine: eng, opts: o, log: o.Log, echo: echo.New(), limits: newLimiter(o.Limits),
-		bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), extractionWait: mem0ExtractionWait, stopping: make(chan struct{}),
+		bodies: newBodyMemory(o.BodyMemory, o.Large), gate: newGate(), extractionWait: mem0.DefaultWait, stopping: make(chan struct{}),
 	}
 	s.patience.header, s.patience.request = readHeaderTimeout, readTimeout
 	s.echo.HTTPErrorHandler = s.handleError

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/session"
 	"github.com/ragctx/ragctx/session/view"
 	"github.com/ragctx/ragctx/session/wire"
@@ -89,7 +90,7 @@ type SessionMessage struct {
 
 // Schema implements [huma.SchemaProvider].
 func (SessionMessage) Schema(r huma.Registry) *huma.Schema {
-	s := huma.SchemaFromType(r, reflect.TypeFor[message]()) // a new schema
+	s := huma.SchemaFromType(r, reflect.TypeFor[request.Message]()) // a new schema
 	s.Properties["section"] = &huma.Schema{Type: huma.TypeString, Description: "section of the message"}
 	s.Properties["label"] = &huma.Schema{Type: huma.TypeString, Description: "label; absent for none"}
 	return s

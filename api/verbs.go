@@ -3,6 +3,8 @@ package api
 import (
 	"net/url"
 	"strings"
+
+	"github.com/ragctx/ragctx/api/compat/mem0"
 )
 
 // verb is a suffix after the id in a path. Echo's parameters match slashes only at the end of a
@@ -17,7 +19,7 @@ var verbs = [...]verb{
 	{"/v1/memories", "release", ":release"},
 	{"/v1/memories", "discard", ":discard"},
 	{"/v1/turns", "undo", ":undo"},
-	{mem0Memories, "history", "/history"},
+	{mem0.Memories, "history", "/history"},
 	{"/v1/jobs", "cancel", ":cancel"},
 	{"/v1/jobs", "retry", ":retry"},
 	{keysPath, "revoke", ":revoke"},
@@ -85,4 +87,12 @@ func routedPath(u *url.URL) string {
 		}
 	}
 	return withoutSlash(u.Path)
+}
+
+// withoutSlash removes the trailing slash of a mem0 path.
+func withoutSlash(path string) string {
+	if strings.HasPrefix(path, mem0.Prefix+"/") {
+		return strings.TrimRight(path, "/")
+	}
+	return path
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
+// Group is the tag of the operations.
+const Group = "compatibility"
+
 // Route is an operation and its handler.
 type Route struct {
 	Operation huma.Operation

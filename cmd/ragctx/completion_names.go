@@ -80,7 +80,7 @@ func documentNames(ctx context.Context, s settings, c *client, prefix string) ([
 }
 
 func memoryNames(ctx context.Context, s settings, c *client, _ string) (all []named, err error) {
-	err = api.EachPage(ctx, c.ListMemories, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency},
+	err = engine.EachPage(ctx, c.ListMemories, s.Namespace, store.MemoryFilter{AnyUser: true, Order: store.ByRecency},
 		completeLooks, func(page []ragctx.Memory) error {
 			for _, m := range page {
 				all = append(all, named{m.ID, m.Content})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api"
+	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/text/sentence"
 	"github.com/ragctx/ragctx/providers/memory/facts"
@@ -114,7 +115,7 @@ func listMemories(cmd *cobra.Command, env lookupEnv, fl memoryListFlags) error {
 		w := cmd.OutOrStdout()
 		all := []ragctx.Memory{}
 		shown := 0
-		err := api.EachPage(ctx, c.ListMemories, s.Namespace, f, fl.limit, func(page []ragctx.Memory) error {
+		err := engine.EachPage(ctx, c.ListMemories, s.Namespace, f, fl.limit, func(page []ragctx.Memory) error {
 			if fl.json {
 				all = append(all, page...)
 				return nil

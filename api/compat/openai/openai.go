@@ -36,9 +36,6 @@ const (
 // maxListed is how many files or vector stores a list reaches, and how many files a vector store holds.
 const maxListed = 10_000
 
-// Group is the tag of the operations.
-const Group = "compatibility"
-
 type service struct {
 	engine *engine.Engine
 	most   int // maxListed
@@ -52,7 +49,7 @@ func Routes(e *engine.Engine) []compat.Route {
 
 func operation(id, method, path, summary, description string) huma.Operation {
 	return huma.Operation{
-		OperationID: id, Method: method, Path: path, Tags: []string{Group}, Summary: summary, Description: description,
+		OperationID: id, Method: method, Path: path, Tags: []string{compat.Group}, Summary: summary, Description: description,
 		DefaultStatus: http.StatusOK,
 	}
 }

@@ -1,4 +1,4 @@
-package api
+package mem0
 
 import (
 	"encoding/json"
@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// mem0Scope is a conjunction of conditions on owner and memory.
-type mem0Scope struct {
+// selection is a conjunction of conditions on owner and memory.
+type selection struct {
 	user, agent, run string
 	filter           ragctx.Filter
 	contains         string
@@ -25,10 +26,10 @@ type mem0Scope struct {
 const maxMem0Scopes = 16
 
 // named reports whether the scope names an owner.
-func (s mem0Scope) named() bool { return s.user+s.agent+s.run != "" }
+func (s selection) named() bool { return s.user+s.agent+s.run != "" }
 
 // of names the user of the key, unless the scope names an owner.
-func (s mem0Scope) of(key access.Grant) mem0Scope {
+func (s selection) of(key access.Grant) selection {
 	if !s.named() {
 		s.user = key.User
 	}
@@ -36,12 +37,12 @@ func (s mem0Scope) of(key access.Grant) mem0Scope {
 }
 
 // includes reports whether a time is within the bounds.
-func (s mem0Scope) includes(at time.Time) bool {
+func (s selection) includes(at time.Time) bool {
 	return !at.Before(s.after) && (s.before.IsZero() || at.Before(s.before))
 }
 
 // memories converts the scope into a list filter.
-func (s mem0Scope) memories() store.MemoryFilter {
+func (s selection) memories() store.MemoryFilter {
 	return store.MemoryFilter{
 		UserID: s.user, AgentID: s.agent, SessionID: s.run, Filter: s.filter, Contains: s.contains, Distilled: true,
 		SaidAfter: s.after, SaidBefore: s.before,
@@ -49,7 +50,7 @@ func (s mem0Scope) memories() store.MemoryFilter {
 }
 
 // and combines the conditions of both scopes; it returns false if they contradict each other.
-func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
+func (s selection) and(o selection) (selection, bool) {
 	ok := true
 	both := func(a *string, b string) {
 		if *a != "" && b != "" && *a != b {
@@ -84,7 +85,7 @@ func (s mem0Scope) and(o mem0Scope) (mem0Scope, bool) {
 
 // readFilters parses mem0's filters and expands them into alternatives, each of which names a user,
 // an agent or a run, or means the user of the key.
-func readFilters(f Metadata, key access.Grant) ([]mem0Scope, error) {
+func readFilters(f request.Metadata, key access.Grant) ([]selection, error) {
 	if len(f) == 0 && key.User == "" {
 		return nil, ragctx.Invalid("filters", "are missing; send at least one of user_id, agent_id and run_id")
 	}
@@ -102,8 +103,8 @@ func readFilters(f Metadata, key access.Grant) ([]mem0Scope, error) {
 }
 
 // conjunction parses an object; all of its members must hold.
-func conjunction(path string, members map[string]any) ([]mem0Scope, error) {
-	all := []mem0Scope{{}}
+func conjunction(path string, members map[string]any) ([]selection, error) {
+	all := []selection{{}}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		alternatives, err := condition(path+"."+name, name, members[name])
 		if err != nil {
@@ -117,8 +118,8 @@ func conjunction(path string, members map[string]any) ([]mem0Scope, error) {
 }
 
 // cross returns all combinations of one scope of each side.
-func cross(path string, a, b []mem0Scope) ([]mem0Scope, error) {
-	var out []mem0Scope
+func cross(path string, a, b []selection) ([]selection, error) {
+	var out []selection
 	for _, x := range a {
 		for _, y := range b {
 			if both, ok := x.and(y); ok {
@@ -132,7 +133,7 @@ func cross(path string, a, b []mem0Scope) ([]mem0Scope, error) {
 	return out, nil
 }
 
-func condition(path, name string, value any) ([]mem0Scope, error) {
+func condition(path, name string, value any) ([]selection, error) {
 	switch name {
 	case "AND", "OR":
 		return operands(path, name, value)
@@ -141,21 +142,21 @@ func condition(path, name string, value any) ([]mem0Scope, error) {
 	case "metadata":
 		return metadataCondition(path, value)
 	case "categories":
-		return oneOfEach(path, value, func(v string) mem0Scope { return mem0Scope{filter: ragctx.Filter{Tags: []string{v}}} })
+		return oneOfEach(path, value, func(v string) selection { return selection{filter: ragctx.Filter{Tags: []string{v}}} })
 	case "created_at", "timestamp":
 		return timeCondition(path, value)
 	}
 	return nil, ragctx.Invalid(path, "is not supported; use AND, OR, user_id, agent_id, run_id, metadata, categories (in), created_at")
 }
 
-func operands(path, name string, value any) ([]mem0Scope, error) {
+func operands(path, name string, value any) ([]selection, error) {
 	list, ok := value.([]any)
 	if !ok || len(list) == 0 {
 		return nil, ragctx.Invalid(path, "is not a list of conditions; send one")
 	}
-	var out []mem0Scope
+	var out []selection
 	if name == "AND" {
-		out = []mem0Scope{{}}
+		out = []selection{{}}
 	}
 	for i, v := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -179,21 +180,21 @@ func operands(path, name string, value any) ([]mem0Scope, error) {
 	return out, nil
 }
 
-func entity(path, name string, value any) ([]mem0Scope, error) {
-	return oneOfEach(path, value, func(v string) mem0Scope {
+func entity(path, name string, value any) ([]selection, error) {
+	return oneOfEach(path, value, func(v string) selection {
 		switch name {
 		case "user_id":
-			return mem0Scope{user: v}
+			return selection{user: v}
 		case "agent_id":
-			return mem0Scope{agent: v}
+			return selection{agent: v}
 		default:
-			return mem0Scope{run: v}
+			return selection{run: v}
 		}
 	})
 }
 
 // oneOfEach parses a value, or an object with eq or in; each value is an alternative.
-func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scope, error) {
+func oneOfEach(path string, value any, scope func(string) selection) ([]selection, error) {
 	var values []any
 	switch v := value.(type) {
 	case string:
@@ -211,7 +212,7 @@ func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scop
 			}
 		}
 	}
-	var out []mem0Scope
+	var out []selection
 	for _, v := range values {
 		s, ok := v.(string)
 		if !ok || s == "" || s == "*" {
@@ -227,7 +228,7 @@ func oneOfEach(path string, value any, scope func(string) mem0Scope) ([]mem0Scop
 }
 
 // metadataCondition parses required metadata values.
-func metadataCondition(path string, value any) ([]mem0Scope, error) {
+func metadataCondition(path string, value any) ([]selection, error) {
 	members, ok := value.(map[string]any)
 	if !ok {
 		return nil, ragctx.Invalid(path, "is not an object; send one such as {\"topic\": \"tea\"}")
@@ -244,16 +245,16 @@ func metadataCondition(path string, value any) ([]mem0Scope, error) {
 				"equality")
 		}
 	}
-	return []mem0Scope{{filter: ragctx.Filter{Metadata: meta}}}, nil
+	return []selection{{filter: ragctx.Filter{Metadata: meta}}}, nil
 }
 
 // timeCondition parses bounds on the time at which a memory was first said.
-func timeCondition(path string, value any) ([]mem0Scope, error) {
+func timeCondition(path string, value any) ([]selection, error) {
 	members, ok := value.(map[string]any)
 	if !ok {
 		return nil, ragctx.Invalid(path, "is not an object; send bounds such as {\"gte\": \"2026-03-01\"}")
 	}
-	var bounds mem0Scope
+	var bounds selection
 	for op, v := range members {
 		at, err := mem0Time(path+"."+op, v)
 		if err != nil {
@@ -274,7 +275,7 @@ func timeCondition(path string, value any) ([]mem0Scope, error) {
 			return nil, ragctx.Invalid(path, "has the operator %q; use gt, gte, lt or lte", ragctx.Clip(op))
 		}
 	}
-	return []mem0Scope{bounds}, nil
+	return []selection{bounds}, nil
 }
 
 // isDay reports whether a valid time is a day.
@@ -283,8 +284,8 @@ func isDay(v any) bool {
 	return len(strings.TrimSpace(s)) == len(time.DateOnly)
 }
 
-// mem0Day parses a parameter; "" is the zero time.
-func mem0Day(name, value string) (time.Time, error) {
+// day parses a parameter; "" is the zero time.
+func day(name, value string) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
 	}

@@ -1,4 +1,4 @@
-package api
+package mem0
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
@@ -20,20 +21,20 @@ import (
 
 // mem0Add adds memories from messages.
 type mem0Add struct {
-	Messages       mem0Said `json:"messages"`
-	UserID         string   `json:"user_id,omitempty" maxLength:"512"`
-	AgentID        string   `json:"agent_id,omitempty" maxLength:"512"`
-	RunID          string   `json:"run_id,omitempty" maxLength:"512"`
-	Metadata       Metadata `json:"metadata,omitempty"`
-	Infer          *bool    `json:"infer,omitempty" default:"true"`
-	AsyncMode      *bool    `json:"async_mode,omitempty" default:"true"`
-	Timestamp      int64    `json:"timestamp,omitempty" minimum:"0"`
-	ExpirationDate mem0Date `json:"expiration_date,omitzero"`
-	OrgID          string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
-	ProjectID      string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
-	Version        string   `json:"version,omitempty" doc:"ignored"`
-	OutputFormat   string   `json:"output_format,omitempty" doc:"ignored"`
-	Filters        Metadata `json:"filters,omitempty" doc:"may have user_id, agent_id and run_id instead"`
+	Messages       mem0Said         `json:"messages"`
+	UserID         string           `json:"user_id,omitempty" maxLength:"512"`
+	AgentID        string           `json:"agent_id,omitempty" maxLength:"512"`
+	RunID          string           `json:"run_id,omitempty" maxLength:"512"`
+	Metadata       request.Metadata `json:"metadata,omitempty"`
+	Infer          *bool            `json:"infer,omitempty" default:"true"`
+	AsyncMode      *bool            `json:"async_mode,omitempty" default:"true"`
+	Timestamp      int64            `json:"timestamp,omitempty" minimum:"0"`
+	ExpirationDate date             `json:"expiration_date,omitzero"`
+	OrgID          string           `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
+	ProjectID      string           `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
+	Version        string           `json:"version,omitempty" doc:"ignored"`
+	OutputFormat   string           `json:"output_format,omitempty" doc:"ignored"`
+	Filters        request.Metadata `json:"filters,omitempty" doc:"may have user_id, agent_id and run_id instead"`
 }
 
 // owners takes the owners from the filters, where clients since version 2 put them.
@@ -50,12 +51,12 @@ func (r *mem0Add) owners() error {
 }
 
 // mem0Said are messages, or the text of a user message.
-type mem0Said Messages
+type mem0Said request.Messages
 
 // Schema implements [huma.SchemaProvider].
 func (mem0Said) Schema(r huma.Registry) *huma.Schema {
 	length := ragctx.MaxMemoryBytes
-	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: &length}, Messages{}.Schema(r)}}
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString, MaxLength: &length}, request.Messages{}.Schema(r)}}
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -65,7 +66,7 @@ func (m *mem0Said) UnmarshalJSON(b []byte) error {
 		*m = mem0Said{ragctx.TextMessage(ragctx.RoleUser, text)}
 		return nil
 	}
-	return json.Unmarshal(b, (*Messages)(m))
+	return json.Unmarshal(b, (*request.Messages)(m))
 }
 
 // mem0Added is the result of adding messages.
@@ -82,12 +83,12 @@ type mem0Result struct {
 	Role   string `json:"role,omitempty" doc:"speaker, with infer=false"`
 }
 
-type mem0AddInput struct {
-	Mem0Project
+type addInput struct {
+	Project
 	Body mem0Add
 }
 
-type mem0AddOutput struct{ Body mem0Added }
+type addOutput struct{ Body mem0Added }
 
 type mem0PingOutput struct {
 	Body struct {
@@ -99,7 +100,7 @@ type mem0PingOutput struct {
 }
 
 // mem0Ping answers the constructors of mem0's clients, which fail without a project.
-func (s *Server) mem0Ping(ctx context.Context, in *Mem0Project) (*mem0PingOutput, error) {
+func (s *service) ping(ctx context.Context, in *Project) (*mem0PingOutput, error) {
 	out := new(mem0PingOutput)
 	out.Body.Status, out.Body.OrgID = "ok", "ragctx"
 	out.Body.ProjectID = cmp.Or(in.ProjectID, ragctx.DefaultNamespace)
@@ -107,7 +108,7 @@ func (s *Server) mem0Ping(ctx context.Context, in *Mem0Project) (*mem0PingOutput
 	return out, nil
 }
 
-func (s *Server) mem0Add(ctx context.Context, in *mem0AddInput) (*mem0AddOutput, error) {
+func (s *service) add(ctx context.Context, in *addInput) (*addOutput, error) {
 	r := in.Body
 	r.ProjectID = cmp.Or(in.ProjectID, r.ProjectID)
 	if err := r.owners(); err != nil {
@@ -120,13 +121,13 @@ func (s *Server) mem0Add(ctx context.Context, in *mem0AddInput) (*mem0AddOutput,
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
 	if r.Infer != nil && !*r.Infer {
-		return s.mem0Verbatim(ctx, r)
+		return s.verbatim(ctx, r)
 	}
 	if r.ExpirationDate.Set {
 		return nil, ragctx.Invalid("expiration_date", "is given, but extracted memories do not expire; send "+
 			"infer=false, or leave it out")
 	}
-	return s.mem0Turn(ctx, r)
+	return s.turn(ctx, r)
 }
 
 func (r mem0Add) occurred() time.Time {
@@ -137,9 +138,9 @@ func (r mem0Add) occurred() time.Time {
 }
 
 // mem0Verbatim stores every message except system messages as a memory.
-func (s *Server) mem0Verbatim(ctx context.Context, r mem0Add) (*mem0AddOutput, error) {
+func (s *service) verbatim(ctx context.Context, r mem0Add) (*addOutput, error) {
 	out := mem0Added{Results: []mem0Result{}}
-	seed := seedOf(ctx)
+	seed := s.Seed(ctx)
 	expires, err := r.ExpirationDate.expires()
 	if err != nil {
 		return nil, err
@@ -162,11 +163,11 @@ func (s *Server) mem0Verbatim(ctx context.Context, r mem0Add) (*mem0AddOutput, e
 		}
 		m, status, err := s.engine.Memories().Put(ctx, m)
 		if err != nil {
-			return nil, atIndex(err, "messages", i)
+			return nil, request.AtIndex(err, "messages", i)
 		}
 		out.Results = append(out.Results, mem0Result{m.ID, m.Content, eventOf(status), string(role)})
 	}
-	return &mem0AddOutput{out}, nil
+	return &addOutput{out}, nil
 }
 
 func eventOf(status store.Status) string {
@@ -181,21 +182,21 @@ func eventOf(status store.Status) string {
 }
 
 // mem0Turn stores the messages as a turn.
-func (s *Server) mem0Turn(ctx context.Context, r mem0Add) (*mem0AddOutput, error) {
+func (s *service) turn(ctx context.Context, r mem0Add) (*addOutput, error) {
 	t := ragctx.Turn{
-		ID: cmp.Or(seedOf(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID,
+		ID: cmp.Or(s.Seed(ctx), s.engine.NewID()), Namespace: r.ProjectID, UserID: r.UserID, AgentID: r.AgentID,
 		SessionID: r.RunID,
-		Messages:  Messages(r.Messages), Occurred: r.occurred(), Metadata: r.Metadata,
+		Messages:  request.Messages(r.Messages), Occurred: r.occurred(), Metadata: r.Metadata,
 	}
-	t.SessionID = cmp.Or(t.SessionID, mem0Session+t.ID)
+	t.SessionID = cmp.Or(t.SessionID, anonymous+t.ID)
 	done, err := s.engine.CompleteTurn(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	out := mem0Added{Results: []mem0Result{}}
-	wait := s.extractionWait
+	wait := s.Wait()
 	if r.AsyncMode == nil || *r.AsyncMode {
-		wait = min(wait, mem0AsyncWait)
+		wait = min(wait, asyncWait)
 	}
 	extracted, pending, err := s.awaitExtraction(ctx, t, wait)
 	if err != nil {
@@ -205,30 +206,30 @@ func (s *Server) mem0Turn(ctx context.Context, r mem0Add) (*mem0AddOutput, error
 		out.Status = "PENDING"
 	}
 	if out.Results = append(out.Results, extracted...); len(extracted) > 0 || done.MemoryID == "" {
-		return &mem0AddOutput{out}, nil
+		return &addOutput{out}, nil
 	}
 	m, err := s.engine.Memories().Get(ctx, t.Namespace, done.MemoryID, "", true)
 	out.Results = append(out.Results, mem0Result{ID: m.ID, Memory: m.Content, Event: eventOf(done.Status)})
-	return &mem0AddOutput{out}, err
+	return &addOutput{out}, err
 }
 
-// An answer waits for extraction: at most mem0ExtractionWait, which must be below the timeouts of clients,
-// and mem0AsyncWait with async_mode, which is enough for an extractor without a language model.
+// An answer waits for extraction: at most DefaultWait, which must be below the timeouts of clients,
+// and asyncWait with async_mode, which is enough for an extractor without a language model.
 const (
-	mem0ExtractionWait = 30 * time.Second
-	mem0AsyncWait      = time.Second
+	DefaultWait = 30 * time.Second
+	asyncWait   = time.Second
 )
 
 // awaitExtraction waits for the extraction from a turn, until the caller disconnects or the server
 // stops. It returns the results so far, and whether more may follow.
-func (s *Server) awaitExtraction(
+func (s *service) awaitExtraction(
 	ctx context.Context, t ragctx.Turn, most time.Duration,
 ) (extracted []mem0Result, pending bool, err error) {
 	wait, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	go func() {
 		select {
-		case <-s.stopping:
+		case <-s.Stopping:
 			cancel()
 		case <-wait.Done():
 		}
@@ -245,38 +246,38 @@ func (s *Server) awaitExtraction(
 		default:
 			extracted = append(extracted, mem0Result{
 				ID: c.MemoryID, Memory: cmp.Or(c.Content, c.Previous),
-				Event: mem0Event(c.MemoryChange),
+				Event: eventOfChange(c.MemoryChange),
 			})
 		}
 	}
 	return extracted, pending, err
 }
 
-type mem0MemoryOutput struct{ Body mem0Memory }
+type memoryOutput struct{ Body mem0Memory }
 
-func (s *Server) mem0Get(ctx context.Context, in *Mem0Key) (*mem0MemoryOutput, error) {
+func (s *service) get(ctx context.Context, in *Key) (*memoryOutput, error) {
 	m, err := s.engine.Memories().Get(ctx, in.ProjectID, in.ID, "", true)
-	return &mem0MemoryOutput{toMem0(m)}, err
+	return &memoryOutput{toMem0(m)}, err
 }
 
 // mem0Update changes a memory.
 type mem0Update struct {
-	Text           *string  `json:"text,omitempty"`
-	Metadata       Metadata `json:"metadata,omitempty" doc:"merged into the memory's metadata"`
-	ExpirationDate mem0Date `json:"expiration_date,omitzero" doc:"null is never"`
+	Text           *string          `json:"text,omitempty"`
+	Metadata       request.Metadata `json:"metadata,omitempty" doc:"merged into the memory's metadata"`
+	ExpirationDate date             `json:"expiration_date,omitzero" doc:"null is never"`
 }
 
-type mem0UpdateInput struct {
-	Mem0Key
+type updateInput struct {
+	Key
 	Body mem0Update
 }
 
-func (s *Server) mem0Update(ctx context.Context, in *mem0UpdateInput) (*mem0MemoryOutput, error) {
-	m, err := s.mem0Revise(ctx, in.ProjectID, in.ID, in.Body)
-	return &mem0MemoryOutput{toMem0(m)}, err
+func (s *service) update(ctx context.Context, in *updateInput) (*memoryOutput, error) {
+	m, err := s.revise(ctx, in.ProjectID, in.ID, in.Body)
+	return &memoryOutput{toMem0(m)}, err
 }
 
-func (s *Server) mem0Revise(ctx context.Context, namespace, id string, r mem0Update) (ragctx.Memory, error) {
+func (s *service) revise(ctx context.Context, namespace, id string, r mem0Update) (ragctx.Memory, error) {
 	p := memory.Patch{Content: r.Text, Metadata: r.Metadata}
 	if r.ExpirationDate.Set {
 		at, err := r.ExpirationDate.expires()
@@ -289,29 +290,29 @@ func (s *Server) mem0Revise(ctx context.Context, namespace, id string, r mem0Upd
 	return m, err
 }
 
-func (s *Server) mem0Delete(ctx context.Context, in *Mem0Key) (*mem0MessageOutput, error) {
+func (s *service) delete(ctx context.Context, in *Key) (*messageOutput, error) {
 	if _, err := s.engine.Memories().Get(ctx, in.ProjectID, in.ID, "", true); err != nil {
 		return nil, err
 	}
 	err := s.engine.Memories().Delete(ctx, in.ProjectID, in.ID, "", true)
-	return &mem0MessageOutput{mem0Message{"Memory deleted successfully!"}}, err
+	return &messageOutput{mem0Message{"Memory deleted successfully!"}}, err
 }
 
-type mem0DeleteInput struct {
-	Mem0Project
+type deleteInput struct {
+	Project
 	UserID  string `query:"user_id" maxLength:"512"`
 	AgentID string `query:"agent_id" maxLength:"512"`
 	RunID   string `query:"run_id" maxLength:"512" doc:"session id"`
 }
 
-func (s *Server) mem0DeleteAll(ctx context.Context, in *mem0DeleteInput) (*mem0MessageOutput, error) {
-	scope := mem0Scope{user: in.UserID, agent: in.AgentID, run: in.RunID}
+func (s *service) deleteAll(ctx context.Context, in *deleteInput) (*messageOutput, error) {
+	scope := selection{user: in.UserID, agent: in.AgentID, run: in.RunID}
 	if !scope.named() || in.UserID == "*" || in.AgentID == "*" || in.RunID == "*" {
 		return nil, ragctx.Invalid("user_id", "is missing or *, and so are agent_id and run_id; name the owner "+
 			"of the memories to delete")
 	}
 	f := scope.memories()
 	f.Own, f.Distilled = true, false
-	return &mem0MessageOutput{mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx,
+	return &messageOutput{mem0Message{"Memories deleted successfully!"}}, s.engine.Memories().DeleteAll(ctx,
 		in.ProjectID, f)
 }

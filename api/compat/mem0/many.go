@@ -1,4 +1,4 @@
-package api
+package mem0
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/store"
@@ -29,18 +30,18 @@ type mem0Entities struct {
 	Results  []mem0Entity `json:"results" nullable:"false"`
 }
 
-type mem0EntitiesInput struct {
-	Mem0Project
+type entitiesInput struct {
+	Project
 	Page     int `query:"page" minimum:"1" maximum:"1" doc:"ignored"`
 	PageSize int `query:"page_size" minimum:"1" maximum:"1000" doc:"ignored"`
 }
 
-type mem0EntitiesOutput struct{ Body mem0Entities }
+type entitiesOutput struct{ Body mem0Entities }
 
-// mem0Types maps kinds of owners to mem0's types.
-var mem0Types = map[string]string{"user": "user", "agent": "agent", "session": "run"}
+// entityTypes maps kinds of owners to mem0's types.
+var entityTypes = map[string]string{"user": "user", "agent": "agent", "session": "run"}
 
-func (s *Server) mem0Entities(ctx context.Context, in *mem0EntitiesInput) (*mem0EntitiesOutput, error) {
+func (s *service) entities(ctx context.Context, in *entitiesInput) (*entitiesOutput, error) {
 	f := store.MemoryFilter{AnyUser: true, Distilled: true, Limit: engine.MaxPage}
 	if user := access.From(ctx).User; user != "" {
 		f.AnyUser, f.UserID = false, user
@@ -48,21 +49,21 @@ func (s *Server) mem0Entities(ctx context.Context, in *mem0EntitiesInput) (*mem0
 	owners, err := s.engine.Memories().Owners(ctx, in.ProjectID, f)
 	out := mem0Entities{Results: []mem0Entity{}}
 	for _, o := range owners {
-		if !strings.HasPrefix(o.Name, mem0Session) {
-			out.Results = append(out.Results, mem0Entity{o.Name, o.Name, mem0Types[o.Kind], o.Memories, o.First, o.Last})
+		if !strings.HasPrefix(o.Name, anonymous) {
+			out.Results = append(out.Results, mem0Entity{o.Name, o.Name, entityTypes[o.Kind], o.Memories, o.First, o.Last})
 		}
 	}
 	out.Count = len(out.Results)
-	return &mem0EntitiesOutput{out}, err
+	return &entitiesOutput{out}, err
 }
 
-type mem0EntityInput struct {
-	Mem0Project
+type entityInput struct {
+	Project
 	Type string `path:"type" maxLength:"16" doc:"user, agent or run"`
 	Name string `path:"name" maxLength:"512" doc:"id of the user, agent or session"`
 }
 
-func (s *Server) mem0DeleteEntity(ctx context.Context, in *mem0EntityInput) (*mem0MessageOutput, error) {
+func (s *service) deleteEntity(ctx context.Context, in *entityInput) (*messageOutput, error) {
 	var f store.MemoryFilter
 	switch in.Type {
 	case "user":
@@ -78,14 +79,14 @@ func (s *Server) mem0DeleteEntity(ctx context.Context, in *mem0EntityInput) (*me
 		f.AnyUser, f.UserID, f.Own = false, user, true
 	}
 	err := s.engine.Memories().DeleteAll(ctx, in.ProjectID, f)
-	return &mem0MessageOutput{mem0Message{"Entity deleted successfully!"}}, err
+	return &messageOutput{mem0Message{"Entity deleted successfully!"}}, err
 }
 
 // mem0BatchEntry names a memory of a batch, and its changes.
 type mem0BatchEntry struct {
-	MemoryID string   `json:"memory_id" minLength:"1" maxLength:"512"`
-	Text     *string  `json:"text,omitempty" doc:"new text"`
-	Metadata Metadata `json:"metadata,omitempty" doc:"merged into the memory's metadata"`
+	MemoryID string           `json:"memory_id" minLength:"1" maxLength:"512"`
+	Text     *string          `json:"text,omitempty" doc:"new text"`
+	Metadata request.Metadata `json:"metadata,omitempty" doc:"merged into the memory's metadata"`
 }
 
 // mem0Batch is a list of memories to change or delete.
@@ -93,28 +94,28 @@ type mem0Batch struct {
 	Memories []mem0BatchEntry `json:"memories" minItems:"1" maxItems:"1000" nullable:"false"`
 }
 
-type mem0BatchInput struct {
-	Mem0Project
+type batchInput struct {
+	Project
 	Body mem0Batch
 }
 
-func (s *Server) mem0BatchUpdate(ctx context.Context, in *mem0BatchInput) (*mem0MessageOutput, error) {
+func (s *service) batchUpdate(ctx context.Context, in *batchInput) (*messageOutput, error) {
 	for i, m := range in.Body.Memories {
 		if m.Text == nil && m.Metadata == nil {
-			return nil, atIndex(ragctx.Invalid("text", "is missing, and so is metadata; send at least one of them"), "memories", i)
+			return nil, request.AtIndex(ragctx.Invalid("text", "is missing, and so is metadata; send at least one of them"), "memories", i)
 		}
-		if _, err := s.mem0Revise(ctx, in.ProjectID, m.MemoryID, mem0Update{Text: m.Text, Metadata: m.Metadata}); err != nil {
-			return nil, atIndex(err, "memories", i)
+		if _, err := s.revise(ctx, in.ProjectID, m.MemoryID, mem0Update{Text: m.Text, Metadata: m.Metadata}); err != nil {
+			return nil, request.AtIndex(err, "memories", i)
 		}
 	}
-	return &mem0MessageOutput{mem0Message{"Successfully updated memories"}}, nil
+	return &messageOutput{mem0Message{"Successfully updated memories"}}, nil
 }
 
-func (s *Server) mem0BatchDelete(ctx context.Context, in *mem0BatchInput) (*mem0MessageOutput, error) {
+func (s *service) batchDelete(ctx context.Context, in *batchInput) (*messageOutput, error) {
 	for i, m := range in.Body.Memories {
 		if err := s.engine.Memories().Delete(ctx, in.ProjectID, m.MemoryID, "", true); err != nil {
-			return nil, atIndex(err, "memories", i)
+			return nil, request.AtIndex(err, "memories", i)
 		}
 	}
-	return &mem0MessageOutput{mem0Message{"Successfully deleted memories"}}, nil
+	return &messageOutput{mem0Message{"Successfully deleted memories"}}, nil
 }

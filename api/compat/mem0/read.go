@@ -1,4 +1,4 @@
-package api
+package mem0
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/api/compat"
+	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/redact"
@@ -37,8 +38,8 @@ type mem0Found struct {
 	Relations []any        `json:"relations" nullable:"false" doc:"always empty"`
 }
 
-type mem0ListInput struct {
-	Mem0Project
+type listInput struct {
+	Project
 	UserID     string   `query:"user_id" maxLength:"512"`
 	AgentID    string   `query:"agent_id" maxLength:"512"`
 	RunID      string   `query:"run_id" maxLength:"512" doc:"session id"`
@@ -51,8 +52,8 @@ type mem0ListInput struct {
 	Limit      int      `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 }
 
-type mem0FilterInput struct {
-	Mem0Project
+type filterInput struct {
+	Project
 	Page     int `query:"page" minimum:"1" maximum:"10000"`
 	PageSize int `query:"page_size" minimum:"1" maximum:"1000"`
 	Body     mem0Filters
@@ -61,70 +62,70 @@ type mem0FilterInput struct {
 }
 
 // Resolve implements [huma.Resolver]; it keeps the URL.
-func (in *mem0FilterInput) Resolve(ctx huma.Context) []error {
+func (in *filterInput) Resolve(ctx huma.Context) []error {
 	in.url = humaecho.Unwrap(ctx).Request().URL
 	return nil
 }
 
 // mem0Filters requests a list of memories.
 type mem0Filters struct {
-	Mem0Owners
-	Filters   Metadata `json:"filters,omitempty"`
-	Page      int      `json:"page,omitempty" minimum:"1" maximum:"10000"`
-	PageSize  int      `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
-	OrgID     string   `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
-	ProjectID string   `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
-	Version   string   `json:"version,omitempty" doc:"ignored"`
+	Owners
+	Filters   request.Metadata `json:"filters,omitempty"`
+	Page      int              `json:"page,omitempty" minimum:"1" maximum:"10000"`
+	PageSize  int              `json:"page_size,omitempty" minimum:"1" maximum:"1000"`
+	OrgID     string           `json:"org_id,omitempty" maxLength:"512" doc:"ignored"`
+	ProjectID string           `json:"project_id,omitempty" maxLength:"512" doc:"namespace"`
+	Version   string           `json:"version,omitempty" doc:"ignored"`
 }
 
-// mem0Any is an answer whose format depends on the request.
-type mem0Any struct{ Body any }
+// anyOutput is an answer whose format depends on the request.
+type anyOutput struct{ Body any }
 
-func (s *Server) mem0List(ctx context.Context, in *mem0ListInput) (*mem0Any, error) {
-	scope := mem0Scope{user: in.UserID, agent: in.AgentID, run: in.RunID, contains: in.Keywords}.of(access.From(ctx))
+func (s *service) list(ctx context.Context, in *listInput) (*anyOutput, error) {
+	scope := selection{user: in.UserID, agent: in.AgentID, run: in.RunID, contains: in.Keywords}.of(access.From(ctx))
 	if !scope.named() {
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
 	var err error
-	if scope.after, err = mem0Day("start_date", in.StartDate); err != nil {
+	if scope.after, err = day("start_date", in.StartDate); err != nil {
 		return nil, err
 	}
-	if scope.before, err = mem0Day("end_date", in.EndDate); err != nil {
+	if scope.before, err = day("end_date", in.EndDate); err != nil {
 		return nil, err
 	}
-	scopes := withCategories([]mem0Scope{scope}, in.Categories)
+	scopes := withCategories([]selection{scope}, in.Categories)
 	if in.Page == 0 || in.PageSize == 0 {
-		found, _, err := s.mem0Memories(ctx, in.ProjectID, scopes, in.Limit)
-		return &mem0Any{mem0Shapes(found)}, err
+		found, _, err := s.memories(ctx, in.ProjectID, scopes, in.Limit)
+		return &anyOutput{mem0Shapes(found)}, err
 	}
-	page, err := s.mem0Page(ctx, in.ProjectID, scopes, in.Page, in.PageSize, nil)
-	return &mem0Any{page}, err
+	page, err := s.page(ctx, in.ProjectID, scopes, in.Page, in.PageSize, nil)
+	return &anyOutput{page}, err
 }
 
-func (s *Server) mem0ListV2(ctx context.Context, in *mem0FilterInput) (*mem0Any, error) {
-	page, err := s.mem0Filtered(ctx, in)
-	return &mem0Any{page.Results}, err
+func (s *service) listV2(ctx context.Context, in *filterInput) (*anyOutput, error) {
+	page, err := s.filtered(ctx, in)
+	return &anyOutput{page.Results}, err
 }
 
-func (s *Server) mem0ListV3(ctx context.Context, in *mem0FilterInput) (*mem0Any, error) {
-	page, err := s.mem0Filtered(ctx, in)
-	return &mem0Any{page}, err
+func (s *service) listV3(ctx context.Context, in *filterInput) (*anyOutput, error) {
+	page, err := s.filtered(ctx, in)
+	return &anyOutput{page}, err
 }
 
-func (s *Server) mem0Filtered(ctx context.Context, in *mem0FilterInput) (mem0Page, error) {
+func (s *service) filtered(ctx context.Context, in *filterInput) (mem0Page, error) {
 	scopes, err := in.Body.scopes(in.Body.Filters, access.From(ctx))
 	if err != nil {
 		return mem0Page{}, err
 	}
 	n, size := cmp.Or(in.Page, in.Body.Page, 1), cmp.Or(in.PageSize, in.Body.PageSize, engine.DefaultPage)
-	return s.mem0Page(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), scopes, n, size, in.url)
+	return s.page(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), scopes, n, size, in.url)
 }
 
 // maxMem0Gathered is how many memories a paged list over several alternatives reaches.
 const maxMem0Gathered = 10_000
 
 // mem0Page returns page n of a list, counted from 1.
-func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Scope, n, size int,
+func (s *service) page(ctx context.Context, namespace string, scopes []selection, n, size int,
 	at *url.URL,
 ) (mem0Page, error) {
 	page := mem0Page{Results: []mem0Memory{}}
@@ -135,7 +136,7 @@ func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Sc
 	if len(scopes) > 1 {
 		most = maxMem0Gathered
 	}
-	found, count, err := s.mem0Memories(ctx, namespace, scopes, most)
+	found, count, err := s.memories(ctx, namespace, scopes, most)
 	if err != nil {
 		return page, err
 	}
@@ -152,7 +153,7 @@ func (s *Server) mem0Page(ctx context.Context, namespace string, scopes []mem0Sc
 
 // pageURL returns the URL of a page.
 func pageURL(at *url.URL, n, size int) *string {
-	u := url.URL{Path: mem0Memories + "/"}
+	u := url.URL{Path: Memories + "/"}
 	if at != nil {
 		u.Path = at.Path + "/"
 	}
@@ -163,7 +164,7 @@ func pageURL(at *url.URL, n, size int) *string {
 
 // mem0Memories returns at most limit of the newest memories in scopes, and their total. With
 // several scopes, the total covers only the gathered memories.
-func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []mem0Scope,
+func (s *service) memories(ctx context.Context, namespace string, scopes []selection,
 	limit int,
 ) ([]ragctx.Memory, int, error) {
 	var all []ragctx.Memory
@@ -177,7 +178,7 @@ func (s *Server) mem0Memories(ctx context.Context, namespace string, scopes []me
 		}
 		count += n
 		f.Order = store.BySaid
-		err = EachPage(ctx, s.engine.Memories().List, namespace, f, limit, func(page []ragctx.Memory) error {
+		err = engine.EachPage(ctx, s.engine.Memories().List, namespace, f, limit, func(page []ragctx.Memory) error {
 			for _, m := range page {
 				if !seen[m.ID] {
 					seen[m.ID] = true
@@ -211,28 +212,28 @@ func mem0Shapes(found []ragctx.Memory) []mem0Memory {
 // mem0SearchV1 searches memories by text.
 type mem0SearchV1 struct {
 	Mem0Query
-	UserID   string   `json:"user_id,omitempty" maxLength:"512"`
-	AgentID  string   `json:"agent_id,omitempty" maxLength:"512"`
-	RunID    string   `json:"run_id,omitempty" maxLength:"512" doc:"session id"`
-	Metadata Metadata `json:"metadata,omitempty" doc:"metadata values that a memory must have"`
+	UserID   string           `json:"user_id,omitempty" maxLength:"512"`
+	AgentID  string           `json:"agent_id,omitempty" maxLength:"512"`
+	RunID    string           `json:"run_id,omitempty" maxLength:"512" doc:"session id"`
+	Metadata request.Metadata `json:"metadata,omitempty" doc:"metadata values that a memory must have"`
 }
 
 // mem0SearchV2 searches memories by text and filters.
 type mem0SearchV2 struct {
 	Mem0Query
-	Mem0Owners
-	Filters Metadata `json:"filters,omitempty"`
+	Owners
+	Filters request.Metadata `json:"filters,omitempty"`
 }
 
-// Mem0Owners are owners beside the filters, as some clients send them.
-type Mem0Owners struct {
+// Owners are owners beside the filters, as some clients send them.
+type Owners struct {
 	UserID  string `json:"user_id,omitempty" maxLength:"512"`
 	AgentID string `json:"agent_id,omitempty" maxLength:"512"`
 	RunID   string `json:"run_id,omitempty" maxLength:"512" doc:"session id"`
 }
 
 // scopes parses filters, to which the owners are added.
-func (o Mem0Owners) scopes(filters Metadata, key access.Grant) ([]mem0Scope, error) {
+func (o Owners) scopes(filters request.Metadata, key access.Grant) ([]selection, error) {
 	given := map[string]any{}
 	for name, id := range map[string]string{"user_id": o.UserID, "agent_id": o.AgentID, "run_id": o.RunID} {
 		if id != "" {
@@ -245,7 +246,7 @@ func (o Mem0Owners) scopes(filters Metadata, key access.Grant) ([]mem0Scope, err
 	case len(filters) == 0:
 		return readFilters(given, key)
 	}
-	return readFilters(Metadata{"AND": []any{given, map[string]any(filters)}}, key)
+	return readFilters(request.Metadata{"AND": []any{given, map[string]any(filters)}}, key)
 }
 
 // Mem0Query are the fields of both kinds of search.
@@ -266,23 +267,23 @@ type Mem0Query struct {
 	AsyncMode      bool     `json:"async_mode,omitempty" doc:"ignored"`
 }
 
-type mem0SearchInput struct {
-	Mem0Project
+type searchInput struct {
+	Project
 	Body mem0SearchV1
 }
 
-type mem0SearchV2Input struct {
-	Mem0Project
+type searchV2Input struct {
+	Project
 	Body mem0SearchV2
 }
 
-func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any, error) {
+func (s *service) search(ctx context.Context, in *searchInput) (*anyOutput, error) {
 	r := in.Body
-	scope := mem0Scope{user: r.UserID, agent: r.AgentID, run: r.RunID}.of(access.From(ctx))
+	scope := selection{user: r.UserID, agent: r.AgentID, run: r.RunID}.of(access.From(ctx))
 	if !scope.named() {
 		return nil, ragctx.Invalid("user_id", "is missing, and so are agent_id and run_id; send at least one of them")
 	}
-	scopes := []mem0Scope{scope}
+	scopes := []selection{scope}
 	if len(r.Metadata) > 0 {
 		meta, err := metadataCondition("metadata", map[string]any(r.Metadata))
 		if err != nil {
@@ -290,32 +291,32 @@ func (s *Server) mem0Search(ctx context.Context, in *mem0SearchInput) (*mem0Any,
 		}
 		scopes, _ = cross("metadata", scopes, meta) // a single alternative: cannot fail
 	}
-	found, err := s.mem0Find(ctx, cmp.Or(in.ProjectID, r.ProjectID), r.Mem0Query, scopes)
+	found, err := s.find(ctx, cmp.Or(in.ProjectID, r.ProjectID), r.Mem0Query, scopes)
 	if r.OutputFormat == "v1.1" {
-		return &mem0Any{mem0Found{found, []any{}}}, err
+		return &anyOutput{mem0Found{found, []any{}}}, err
 	}
-	return &mem0Any{found}, err
+	return &anyOutput{found}, err
 }
 
-func (s *Server) mem0SearchV2(ctx context.Context, in *mem0SearchV2Input) (*mem0Any, error) {
-	found, err := s.mem0FindV2(ctx, in)
+func (s *service) searchV2(ctx context.Context, in *searchV2Input) (*anyOutput, error) {
+	found, err := s.findV2(ctx, in)
 	if in.Body.OutputFormat == "v1.1" {
-		return &mem0Any{mem0Found{found, []any{}}}, err
+		return &anyOutput{mem0Found{found, []any{}}}, err
 	}
-	return &mem0Any{found}, err
+	return &anyOutput{found}, err
 }
 
-func (s *Server) mem0SearchV3(ctx context.Context, in *mem0SearchV2Input) (*mem0Any, error) {
-	found, err := s.mem0FindV2(ctx, in)
-	return &mem0Any{mem0Found{found, []any{}}}, err
+func (s *service) searchV3(ctx context.Context, in *searchV2Input) (*anyOutput, error) {
+	found, err := s.findV2(ctx, in)
+	return &anyOutput{mem0Found{found, []any{}}}, err
 }
 
-func (s *Server) mem0FindV2(ctx context.Context, in *mem0SearchV2Input) ([]mem0Memory, error) {
+func (s *service) findV2(ctx context.Context, in *searchV2Input) ([]mem0Memory, error) {
 	scopes, err := in.Body.scopes(in.Body.Filters, access.From(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return s.mem0Find(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), in.Body.Mem0Query, scopes)
+	return s.find(ctx, cmp.Or(in.ProjectID, in.Body.ProjectID), in.Body.Mem0Query, scopes)
 }
 
 // mem0Hit is an item of a search and its memory.
@@ -326,9 +327,9 @@ type mem0Hit struct {
 }
 
 // mem0Find searches all scopes and returns the best results, by [mem0Distill].
-func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope) ([]mem0Memory, error) {
+func (s *service) find(ctx context.Context, namespace string, r Mem0Query, scopes []selection) ([]mem0Memory, error) {
 	limit := cmp.Or(r.TopK, ragctx.DefaultMaxResults)
-	hits, err := s.mem0Hits(ctx, namespace, r, scopes, min(2*limit+10, ragctx.MaxResultsLimit)) // some turns are left out
+	hits, err := s.hits(ctx, namespace, r, scopes, min(2*limit+10, ragctx.MaxResultsLimit)) // some turns are left out
 	if err != nil {
 		return nil, err
 	}
@@ -350,8 +351,8 @@ func (s *Server) mem0Find(ctx context.Context, namespace string, r Mem0Query, sc
 }
 
 // mem0Hits returns the hits of all scopes, best first, without outdated turns.
-func (s *Server) mem0Hits(
-	ctx context.Context, namespace string, r Mem0Query, scopes []mem0Scope, limit int,
+func (s *service) hits(
+	ctx context.Context, namespace string, r Mem0Query, scopes []selection, limit int,
 ) ([]mem0Hit, error) {
 	now, err := r.now()
 	if err != nil {
@@ -385,7 +386,7 @@ func (s *Server) mem0Hits(
 			}
 			outdated := false
 			if err == nil {
-				outdated, err = s.mem0Outdated(ctx, namespace, it, m)
+				outdated, err = s.outdated(ctx, namespace, it, m)
 			}
 			if err != nil {
 				return nil, err
@@ -417,7 +418,7 @@ func mem0Distill(hits []mem0Hit) []mem0Hit {
 
 // mem0Outdated reports whether a memory is a turn of whose facts one was replaced, changed or deleted. What
 // the turn says is no longer valid then, and its other facts are found by themselves.
-func (s *Server) mem0Outdated(ctx context.Context, namespace string, it ragctx.ContextItem, m ragctx.Memory) (bool, error) {
+func (s *service) outdated(ctx context.Context, namespace string, it ragctx.ContextItem, m ragctx.Memory) (bool, error) {
 	if it.Since != "" || m.Type != ragctx.MemoryEpisodic || m.About != nil {
 		return it.Since != "", nil
 	}
@@ -457,11 +458,11 @@ func (r Mem0Query) now() (time.Time, error) {
 }
 
 // withCategories restricts each scope to memories that carry one of the tags.
-func withCategories(scopes []mem0Scope, tags []string) []mem0Scope {
+func withCategories(scopes []selection, tags []string) []selection {
 	if len(tags) == 0 {
 		return scopes
 	}
-	var out []mem0Scope
+	var out []selection
 	for _, s := range scopes {
 		for _, tag := range tags {
 			one := s
@@ -485,9 +486,9 @@ type mem0Change struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-type mem0HistoryOutput struct{ Body []mem0Change }
+type historyOutput struct{ Body []mem0Change }
 
-func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutput, error) {
+func (s *service) history(ctx context.Context, in *Key) (*historyOutput, error) {
 	anyone := engine.Viewer{Anyone: true}
 	changes, err := s.engine.Memories().History(ctx, in.ProjectID, in.ID, anyone)
 	if err != nil {
@@ -502,13 +503,13 @@ func (s *Server) mem0History(ctx context.Context, in *Mem0Key) (*mem0HistoryOutp
 		out = append(out, mem0Change{
 			ID: fmt.Sprintf("%s:%d", in.ID, i+1), MemoryID: in.ID, Input: []any{}, OldMemory: orNull(c.Previous),
 			NewMemory: orNull(c.Content),
-			UserID:    orNull(m.UserID), Event: mem0Event(c), CreatedAt: c.At, UpdatedAt: c.At,
+			UserID:    orNull(m.UserID), Event: eventOfChange(c), CreatedAt: c.At, UpdatedAt: c.At,
 		})
 	}
-	return &mem0HistoryOutput{out}, nil
+	return &historyOutput{out}, nil
 }
 
-func mem0Event(c ragctx.MemoryChange) string {
+func eventOfChange(c ragctx.MemoryChange) string {
 	switch {
 	case c.Version == 0:
 		return "DELETE"
