@@ -37,18 +37,22 @@ type turn struct {
 	text string
 }
 
-// complete records the items of conversations that are shown whole, which may get neighbours.
-func (a *Assembled) complete(r Request, b *builder, runs []run) {
-	if !r.Whole || b.query.Depth == ragctx.DepthAbstract || r.Search.Time != nil && r.Search.Time.List {
+// findWhole finds the items of conversations that are shown whole, which may get neighbours.
+func (a *Assembled) findWhole() {
+	r := &a.request
+	if !r.Whole || r.Query.Depth == ragctx.DepthAbstract || r.Search.Time != nil && r.Search.Time.List {
 		return // a query that lists a time range gets all its items anyway
 	}
-	a.request, a.builder = r, b
-	for i, run := range runs {
-		if run.item.Session != "" && longestText(&a.Items[i]) >= run.item.Bytes {
-			a.whole = append(a.whole, shown{run, &a.Items[i]})
+	for i := range a.Items {
+		it := &a.Items[i]
+		if run := a.runs[it.ID]; run.item.Session != "" && longestText(it) >= run.item.Bytes {
+			a.whole = append(a.whole, shown{run, it})
 		}
 	}
 }
+
+// State returns the state of the index in which the items were found.
+func (a *Assembled) State() uint64 { return a.request.State }
 
 // Among returns the chunks whose neighbours [Assembled.Surround] can show.
 func (a *Assembled) Among() []uint64 {

@@ -37,31 +37,33 @@ type run struct {
 
 // Assembled is the result of [Assemble].
 type Assembled struct {
+	// Items have their contents. [Assembled.Complete] adds their other forms.
 	Items []ragctx.ContextItem
 	// Distinct is the number of items without duplicates.
 	Distinct int
 	// More is true if the hits hold further items.
 	More bool
 
-	whole   []shown // items of conversations that are shown whole
+	runs    map[string]run  // by the item's id
+	copies  map[string]bool // ids of duplicates
+	whole   []shown         // items of conversations that are shown whole
 	request Request
 	builder *builder
 }
 
 // Assemble returns the items for the request's hits, best first, at most Query.MaxResults distinct
 // ones. Duplicates of an item's text follow it, so that the caller can report them as dropped. They
-// do not count, have no other forms, and are limited to Query.MaxResults as well. Hits that are no
-// longer visible in the store are left out. After reading 32 MiB of texts, Assemble stops.
+// do not count, and are limited to Query.MaxResults as well. Hits that are no longer visible in the
+// store are left out. After reading 16 MiB of texts, Assemble stops.
 func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
-	var a Assembled
+	a := Assembled{runs: make(map[string]run), copies: make(map[string]bool), request: r}
 	runs, err := join(ctx, src, r)
 	if err != nil {
 		return a, err
 	}
 	b := newBuilder(src, r, runs)
+	a.builder = b
 	seen := make(map[string]bool) // sections and texts already shown
-	copies := 0
-	var made []run
 	for _, run := range runs {
 		it := b.base(run)
 		if slices.Contains(r.Query.Exclude, it.ID) {
@@ -83,23 +85,42 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		text := strings.Join(strings.Fields(it.Content), " ")
 		switch {
 		case !seen[text]:
-			if err := b.forms(ctx, run, &it); erased(err) {
-				continue
-			} else if err != nil {
-				return a, err
-			}
 			a.Distinct++
-		case copies < r.Query.MaxResults:
-			copies++
+		case len(a.copies) < r.Query.MaxResults:
+			a.copies[it.ID] = true
 		default:
 			continue
 		}
-		withoutPages(&it)
 		seen[text], seen[section] = true, true
-		a.Items, made = append(a.Items, it), append(made, run)
+		a.Items, a.runs[it.ID] = append(a.Items, it), run
 	}
-	a.complete(r, b, made)
 	return a, nil
+}
+
+// Complete adds the other forms of the items, except for those of duplicates. The caller may have sorted the items and
+// removed some. After reading 16 MiB of texts, Complete removes the rest.
+func (a *Assembled) Complete(ctx context.Context) error {
+	kept := a.Items[:0]
+	a.builder.texts.bytes = 0
+	for _, it := range a.Items {
+		if a.builder.spent() {
+			a.More = true
+			break
+		}
+		if !a.copies[it.ID] {
+			if err := a.builder.forms(ctx, a.runs[it.ID], &it); erased(err) {
+				a.Distinct--
+				continue
+			} else if err != nil {
+				return err
+			}
+		}
+		withoutPages(&it)
+		kept = append(kept, it)
+	}
+	a.Items = kept
+	a.findWhole()
+	return nil
 }
 
 // erased reports whether a text was erased after its hit was loaded. Such a hit is skipped.

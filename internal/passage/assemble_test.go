@@ -92,6 +92,9 @@ func assemble(t *testing.T, s *shelf, q ragctx.ContextQuery, whole bool, hits ..
 	a, err := passage.Assemble(t.Context(), s, passage.Request{
 		Query: q, Search: index.Query{Now: now, Scope: index.Scope{User: q.UserID}, AsOf: q.AsOf}, Hits: hits, Whole: whole,
 	})
+	if err == nil {
+		err = a.Complete(t.Context())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,6 +223,9 @@ func TestErasedDuringTheAnswer(t *testing.T) {
 			q := ragctx.NewQuery("storm")
 			q.Depth = depth
 			a, err := passage.Assemble(t.Context(), &c, passage.Request{Query: q.WithDefaults(), Search: index.Query{Now: now}, Hits: hits})
+			if err == nil {
+				err = a.Complete(t.Context())
+			}
 			if err != nil || a.Distinct != len(a.Items) || len(a.Items) == 0 {
 				t.Fatalf("%s, erased after %d reads: %d of %d items, %v", depth, after, a.Distinct, len(a.Items), err)
 			}

@@ -7,7 +7,7 @@ import (
 
 // Limits of the texts that one answer reads.
 const (
-	maxRead   = 32 << 20 // bytes after which no further item is started
+	maxRead   = 16 << 20 // bytes after which no further item is started, for contents and for other forms each
 	readCost  = 4 << 10  // minimum cost of a read in bytes
 	manyRuns  = 4        // passages of a text from which it is read once as a whole,
 	wholeText = 1 << 20  // if it is no longer than this in bytes

@@ -43,6 +43,9 @@ func (c *counted) put(it passage.Item, text string) {
 func (c *counted) assemble(t *testing.T, q ragctx.ContextQuery, hits []index.Hit) passage.Assembled {
 	t.Helper()
 	a, err := passage.Assemble(t.Context(), c, passage.Request{Query: q.WithDefaults(), Search: index.Query{Now: now}, Hits: hits})
+	if err == nil {
+		err = a.Complete(t.Context())
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package retrieve
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -34,11 +35,21 @@ const (
 	minHits     = 50
 )
 
+// widerBy multiplies the items that are compared if an order other than by relevance applies.
+const widerBy = 3
+
+// Order is an order of items other than by relevance. The zero value is none.
+type Order struct {
+	// Applies reports whether the order changes which of the best items are shown.
+	Applies func([]ragctx.ContextItem) bool
+	Sort    func([]ragctx.ContextItem)
+}
+
 // Items searches and makes items of the hits: passages of documents, or whole memories. It returns
 // Query.MaxResults distinct items if that many match, even if most hits are duplicates or parts of
 // one text. A document that is replaced during the search is found in its old or its new version.
 func (r *Retriever) Items(
-	ctx context.Context, kind store.Kind, q ragctx.ContextQuery, plan index.Query,
+	ctx context.Context, kind store.Kind, q ragctx.ContextQuery, plan index.Query, by Order,
 ) (Items, error) {
 	s, err := r.begin(ctx, kind, q, plan, nil)
 	if isNotFound(err) {
@@ -48,50 +59,100 @@ func (r *Retriever) Items(
 		return Items{}, fmt.Errorf("search: %w", err)
 	}
 	defer s.done()
-	return s.items(ctx, kind)
+	return s.items(ctx, kind, by)
 }
 
 // items makes the items of a search.
-func (s *search) items(ctx context.Context, kind store.Kind) (Items, error) {
+func (s *search) items(ctx context.Context, kind store.Kind, by Order) (Items, error) {
 	q := s.query
+	src := passage.NewLoaded(s.Store)
 	var last found
 	var made passage.Assembled
-	for f, err := range s.results(ctx, max(minHits, hitsPerItem*(q.MaxResults+len(q.Exclude))), maxHits) {
-		if err != nil {
+	wanted, sorted := q.MaxResults, false
+	for k := max(minHits, hitsPerItem*(wanted+len(q.Exclude))); ; {
+		var err error
+		if last, err = s.results(ctx, k); err != nil {
 			return Items{}, fmt.Errorf("search: %w", err)
 		}
-		if made, err = s.assemble(ctx, kind, f); err != nil {
+		if made, err = s.assemble(ctx, src, kind, last, wanted); err != nil {
 			return Items{}, err
 		}
-		if last = f; made.Distinct >= q.MaxResults {
+		if !sorted && by.Applies != nil && by.Applies(made.Items) {
+			sorted, wanted = true, min(widerBy*wanted, ragctx.MaxResultsLimit)
+			if made, err = s.assemble(ctx, src, kind, last, wanted); err != nil {
+				return Items{}, err
+			}
+		}
+		if made.Distinct >= wanted || !last.more || k >= maxHits {
 			break
 		}
+		k = min(moreHits(k, made.Distinct, wanted), maxHits)
+	}
+	more := made.More || last.more
+	if sorted {
+		by.Sort(made.Items)
+		kept := firstDistinct(made.Items, q.MaxResults)
+		more, made.Items = more || len(kept) < len(made.Items), kept
+	}
+	if err := s.complete(ctx, &made); err != nil {
+		return Items{}, err
 	}
 	passage.ExplainFollowUp(q, s.plan, made.Items)
 	return Items{
-		Items: made.Items, More: made.More || last.more, Degraded: last.Degraded,
+		Items: made.Items, More: more, Degraded: last.Degraded,
 		Time: timeReading(q, s.plan, last.Window), Corrections: corrections(last.Corrections), Terms: last.Terms,
 	}, nil
 }
 
-// assemble makes items of hits. Memories of a conversation also get forms that show them among
-// their neighbours.
-func (s *search) assemble(ctx context.Context, kind store.Kind, f found) (passage.Assembled, error) {
+// moreHits returns the number of hits to request after k of them made too few distinct items.
+func moreHits(k, distinct, wanted int) int {
+	if 2*distinct > wanted {
+		return 2 * k
+	}
+	return 4 * k
+}
+
+// assemble makes items of hits, without their other forms.
+func (s *search) assemble(
+	ctx context.Context, src passage.Source, kind store.Kind, f found, wanted int,
+) (passage.Assembled, error) {
 	defer trace.Start(ctx, trace.Passages).End()
 	req := s.request(f.Result)
+	req.Query.MaxResults = wanted
 	req.Whole = kind == store.KindMemories
-	made, err := passage.Assemble(ctx, s.Store, req)
+	return passage.Assemble(ctx, src, req)
+}
+
+// complete adds the other forms of items. Memories of a conversation also get forms that show them
+// among their neighbours.
+func (s *search) complete(ctx context.Context, made *passage.Assembled) error {
+	defer trace.Start(ctx, trace.Passages).End()
+	if err := made.Complete(ctx); err != nil {
+		return err
+	}
+	among := made.Among()
+	if len(among) == 0 {
+		return nil
+	}
+	around, err := s.index.Neighbors(ctx, s.plan.Where(made.State()), among, passage.MaxNeighbors)
 	if err != nil {
-		return made, err
+		return err
 	}
-	if among := made.Among(); len(among) > 0 {
-		around, err := s.index.Neighbors(ctx, s.plan.Where(f.State), among, passage.MaxNeighbors)
-		if err != nil {
-			return made, err
+	return made.Surround(ctx, around)
+}
+
+// firstDistinct returns the items up to the n-th distinct text. Duplicates do not count.
+func firstDistinct(items []ragctx.ContextItem, n int) []ragctx.ContextItem {
+	texts := make(map[string]bool)
+	for i, it := range items {
+		if text := strings.Join(strings.Fields(it.Content), " "); !texts[text] {
+			if len(texts) == n {
+				return items[:i]
+			}
+			texts[text] = true
 		}
-		return made, made.Surround(ctx, around)
 	}
-	return made, nil
+	return items
 }
 
 // corrections converts the corrections of an index.

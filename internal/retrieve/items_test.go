@@ -25,9 +25,12 @@ type library struct {
 	chunks []passage.Chunk
 	scores map[uint64]float64
 	state  uint64
+	asked  []int // the numbers of hits that were requested
+	read   int   // chunks that were read
 }
 
 func (l *library) Chunks(_ context.Context, ids []uint64) ([]passage.Chunk, map[uint64]*passage.Item, error) {
+	l.read += len(ids)
 	var out []passage.Chunk
 	for _, u := range l.chunks {
 		if slices.Contains(ids, u.ID) {
@@ -55,6 +58,7 @@ func (l *library) Space() string { return "" }
 
 func (l *library) Search(_ context.Context, q index.Query) (index.Result, error) {
 	r := index.Result{State: l.state}
+	l.asked = append(l.asked, q.K)
 	for id, score := range l.scores {
 		r.Hits = append(r.Hits, index.Hit{ID: id, Score: score, Relevance: score})
 	}
@@ -109,7 +113,7 @@ func find(t *testing.T, l *library, q ragctx.ContextQuery, kind store.Kind) []st
 	r := New(Options{Store: l, Spaces: new(Spaces)})
 	plan := index.Query{Now: now, Fusion: index.Fusion{Method: "keyword"}}
 	s := &search{Retriever: r, query: q.WithDefaults(), plan: plan, index: l}
-	f, err := s.items(t.Context(), kind)
+	f, err := s.items(t.Context(), kind, Order{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +136,47 @@ func TestCopiesDoNotCrowdOut(t *testing.T) {
 	}
 	if got := find(t, &l, ragctx.NewQuery("text"), store.KindDocuments); len(got) != 10 {
 		t.Errorf("%d different texts of ten: %q", len(got), got)
+	}
+	if want := []int{50, 200, 800}; !slices.Equal(l.asked, want) || l.read != len(l.scores) {
+		t.Errorf("searches for %v hits, not %v, read %d chunks of %d", l.asked, want, l.read, len(l.scores))
+	}
+}
+
+// TestAFewMoreItems checks that a search that misses few items requests twice as many hits, not four times as many.
+func TestAFewMoreItems(t *testing.T) {
+	var l library
+	for i := range uint64(45) {
+		l.put(doc(i+1, fmt.Sprint("copy", i)), "The same text everywhere.", .9)
+	}
+	for i := range uint64(20) {
+		l.put(doc(1000+i, fmt.Sprint("other", i)), fmt.Sprintf("Another text, number %d.", i), .5)
+	}
+	if got := find(t, &l, ragctx.NewQuery("text"), store.KindDocuments); len(got) != 10 || !slices.Equal(l.asked, []int{50, 100}) {
+		t.Errorf("%d different texts of ten, searches for %v hits", len(got), l.asked)
+	}
+}
+
+// TestOrder checks that an order other than by relevance sees three times as many items, and that one search is
+// enough for it if its hits are.
+func TestOrder(t *testing.T) {
+	var l library
+	for i := range uint64(40) {
+		l.put(doc(i+1, fmt.Sprintf("doc%02d", i)), fmt.Sprintf("Text number %d.", i), .9-float64(i)/100)
+	}
+	last := Order{
+		Applies: func([]ragctx.ContextItem) bool { return true },
+		Sort:    func(items []ragctx.ContextItem) { slices.Reverse(items) },
+	}
+	s := &search{
+		Retriever: New(Options{Store: &l, Spaces: new(Spaces)}), query: ragctx.NewQuery("text").WithMaxResults(3).WithDefaults(),
+		plan: index.Query{Now: now, Fusion: index.Fusion{Method: "keyword"}}, index: &l,
+	}
+	f, err := s.items(t.Context(), store.KindDocuments, last)
+	if err != nil || len(f.Items) != 3 || f.Items[0].Content != "Text number 8." || !f.More {
+		t.Errorf("%+v, %v", f.Items, err)
+	}
+	if !slices.Equal(l.asked, []int{50}) {
+		t.Errorf("searches for %v hits", l.asked)
 	}
 }
 
@@ -178,5 +223,16 @@ func TestTiesAreByKeyNotByOrderOfWriting(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("written as %v: %q, before %q", order, got, want)
 		}
+	}
+}
+
+// TestFirstDistinct checks that duplicates take no place of other texts.
+func TestFirstDistinct(t *testing.T) {
+	items := []ragctx.ContextItem{{ID: "1", Content: "a b"}, {ID: "2", Content: "a\nb"}, {ID: "3", Content: "c"}, {ID: "4", Content: "d"}}
+	if got := firstDistinct(items, 2); len(got) != 3 || got[2].ID != "3" {
+		t.Errorf("%+v", got)
+	}
+	if got := firstDistinct(items, 9); len(got) != 4 {
+		t.Errorf("%+v", got)
 	}
 }

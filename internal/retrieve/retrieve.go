@@ -3,7 +3,7 @@
 //
 // A search resolves its namespace, embeds the question and asks the index of one kind of item for
 // hits. Facts among the hits are replaced by their turns. Package passage checks the hits against
-// the store and joins them to items. Only [search.results] decides how many hits a search requests.
+// the store and joins them to items.
 package retrieve
 
 import (

@@ -119,21 +119,27 @@ type found struct {
 	more bool
 }
 
-// results yields the hits of a search: k at first, then four times as many until the index has no
+// growing yields the hits of a search: k at first, then four times as many until the index has no
 // more or the limit is reached. The caller breaks off when it has enough.
-func (s *search) results(ctx context.Context, k, limit int) iter.Seq2[found, error] {
+func (s *search) growing(ctx context.Context, k, limit int) iter.Seq2[found, error] {
 	return func(yield func(found, error) bool) {
 		for {
-			f, err := s.ask(ctx, k)
-			if err == nil && s.facts != nil {
-				f.Hits, err = s.facts.replace(ctx, f.Hits)
-			}
+			f, err := s.results(ctx, k)
 			if !yield(f, err) || err != nil || !f.more || k >= limit {
 				return
 			}
 			k = min(4*k, limit)
 		}
 	}
+}
+
+// results returns k hits, with facts replaced by their turns.
+func (s *search) results(ctx context.Context, k int) (found, error) {
+	f, err := s.ask(ctx, k)
+	if err == nil && s.facts != nil {
+		f.Hits, err = s.facts.replace(ctx, f.Hits)
+	}
+	return f, err
 }
 
 // ask searches the index for k hits. Hits found only by the vector index must exceed the embedder's
@@ -198,7 +204,7 @@ func (r *Retriever) Hits(
 	}
 	defer s.done()
 	var last found
-	for f, err := range s.results(ctx, plan.K, maxHits) {
+	for f, err := range s.growing(ctx, plan.K, maxHits) {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -230,7 +236,7 @@ func (r *Retriever) HasPhrases(
 		return false, err
 	}
 	defer s.done()
-	for f, err := range s.results(ctx, minPhraseHits, maxPhraseHits) {
+	for f, err := range s.growing(ctx, minPhraseHits, maxPhraseHits) {
 		if err != nil {
 			return false, err
 		}

@@ -8,14 +8,12 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
+	"github.com/ragctx/ragctx/internal/retrieve"
 )
 
 // otherKind scales the relevance of code in the answer to a question in words, and of prose in the answer to one with an
 // identifier. In a repository, code repeats the words of its documentation.
 const otherKind = 0.8
-
-// widerBy multiplies the places for which items are compared where both kinds compete.
-const widerBy = 3
 
 // identifier matches a name in code: snake_case, a::b, call(), camelCase, or a name of three parts, ThreePartName.
 // Names of two parts are often those of products: GitHub.
@@ -48,6 +46,15 @@ func preferred(q ragctx.ContextQuery) preference {
 		return preferProse
 	}
 	return preferNone
+}
+
+// order returns the order that shows items of the preferred kind first. In a repository the other kind may take all
+// places.
+func (p preference) order() retrieve.Order {
+	return retrieve.Order{
+		Applies: func(items []ragctx.ContextItem) bool { return slices.ContainsFunc(items, p.rejects) },
+		Sort:    p.sort,
+	}
 }
 
 // rejects reports whether an item is of the other kind.

@@ -3,8 +3,6 @@ package docs
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -73,10 +71,11 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		res.Note = "documents are searched only with a query text"
 		return res, nil
 	}
-	found, err := p.items(ctx, q)
+	found, err := p.retriever.Items(ctx, store.KindDocuments, q, p.ranking.Plan(q), preferred(q).order())
 	if err != nil {
 		return res, fmt.Errorf("documents: %w", err)
 	}
+	sortSuperseded(found.Items)
 	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
 	res.Corrections, res.Terms = found.Corrections, found.Terms
 	for _, it := range found.Items {
@@ -86,46 +85,4 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		res.Note = "no document matches the query"
 	}
 	return res, nil
-}
-
-// items returns the items for a query, the successor of a text that is superseded in front of it.
-func (p *Provider) items(ctx context.Context, q ragctx.ContextQuery) (retrieve.Items, error) {
-	found, err := p.preferredItems(ctx, q)
-	sortSuperseded(found.Items)
-	return found, err
-}
-
-// preferredItems returns the items for a query, those of the kind that it prefers first. In a repository the other
-// kind may take all places, so more items are compared.
-func (p *Provider) preferredItems(ctx context.Context, q ragctx.ContextQuery) (retrieve.Items, error) {
-	plan, prefer := p.ranking.Plan(q), preferred(q)
-	found, err := p.retriever.Items(ctx, store.KindDocuments, q, plan)
-	if err != nil || !slices.ContainsFunc(found.Items, prefer.rejects) {
-		return found, err
-	}
-	if found.More {
-		wider := q
-		wider.MaxResults = min(widerBy*q.MaxResults, ragctx.MaxResultsLimit)
-		if found, err = p.retriever.Items(ctx, store.KindDocuments, wider, plan); err != nil {
-			return found, err
-		}
-	}
-	prefer.sort(found.Items)
-	kept := firstDistinct(found.Items, q.MaxResults)
-	found.More, found.Items = found.More || len(kept) < len(found.Items), kept
-	return found, nil
-}
-
-// firstDistinct returns the items up to the n-th distinct text. Duplicates do not count.
-func firstDistinct(items []ragctx.ContextItem, n int) []ragctx.ContextItem {
-	texts := make(map[string]bool)
-	for i, it := range items {
-		if text := strings.Join(strings.Fields(it.Content), " "); !texts[text] {
-			if len(texts) == n {
-				return items[:i]
-			}
-			texts[text] = true
-		}
-	}
-	return items
 }

@@ -48,7 +48,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		return p.listByScore(ctx, q)
 	}
 	plan := p.opts.Plan(q)
-	found, err := p.retriever.Items(ctx, store.KindMemories, q, plan)
+	found, err := p.retriever.Items(ctx, store.KindMemories, q, plan, retrieve.Order{})
 	if err != nil {
 		return res, fmt.Errorf("memories: %w", err)
 	}
