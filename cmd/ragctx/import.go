@@ -53,7 +53,7 @@ func newImport(env lookupEnv) *cobra.Command {
 	var kinds strings.Builder
 	for _, k := range imports.Kinds() {
 		names = append(names, k.Name)
-		fmt.Fprintf(&kinds, "  %-9s %-8s %s\n", k.Name, k.Source, k.What)
+		fmt.Fprintf(&kinds, "  %-12s %-8s %s\n", k.Name, k.Source, k.What)
 	}
 	cmd := &cobra.Command{
 		Use: "import KIND SOURCE", Short: "Take over documents, conversations and memories of other systems",

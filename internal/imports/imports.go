@@ -41,6 +41,7 @@ func Kinds() []Kind {
 		{"chroma", "DIR", "documents of a persistent client of Chroma", chroma},
 		{"claude", "ZIP", "conversations of an export of Claude as turns, and documents of projects", claude},
 		{"jsonl", "FILE", "documents, memories and turns as JSON lines", jsonLines},
+		{"langchain-pg", "URL", "documents of LangChain's PGVector in a PostgreSQL database", langChain},
 		{"mem0", "FILE", "memories of mem0 as JSON", mem0},
 		{"notion", "ZIP", "pages and tables of an export of Notion as Markdown & CSV", notion},
 		{"obsidian", "DIR", "notes of a vault of Obsidian", obsidian},

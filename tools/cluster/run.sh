@@ -17,4 +17,4 @@ if ! found; then
   exit
 fi
 go test -vet=off -count=1 -timeout 20m ./internal/store/postgres
-go test -vet=off -count=1 -p 1 -timeout 20m -run OnPostgres ./engine ./cmd/ragctx
+go test -vet=off -count=1 -p 1 -timeout 20m -run OnPostgres ./engine ./cmd/ragctx ./internal/imports
