@@ -15,7 +15,7 @@ import (
 
 // Version is the version of the rules of this package and of package chunk. Documents that were
 // prepared under another version are prepared again.
-const Version = "docs-5 " + chunk.Version
+const Version = "docs-4 " + chunk.Version
 
 // DefaultMaxBytes is the default limit of a text's length.
 const DefaultMaxBytes = 32 << 20

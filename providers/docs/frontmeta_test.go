@@ -28,10 +28,6 @@ func TestFrontMatterIsMetadata(t *testing.T) {
 			"JSON", `{"Team": "payments", "weight": 1e2, "draft": true, "list": ["a"], "none": null}` + "\n\nx",
 			map[string]any{"Team": "payments", "weight": "1e2", "draft": "true"},
 		},
-		{"a status line", "# 3. Queue\n\n* **Status:** Superseded by [7](0007-queue.md)\n", map[string]any{"status": "Superseded by [7](0007-queue.md)"}},
-		{"a status section", "# Queue\n\n## Status\n\nSuperseded by ADR-0007.\n", map[string]any{"status": "Superseded by ADR-0007"}},
-		{"front matter has the status", "---\nstatus: accepted\n---\nStatus: superseded by 7\n", map[string]any{"status": "accepted"}},
-		{"prose about a status", "The status: superseded by nothing.\n\n## Status\n\nAccepted\n", nil},
 		{"no front matter", "Prose.\n\nteam: payments\n", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -44,7 +44,6 @@ var blockParser = parser.NewParser(parser.WithBlockParsers(
 // parseMarkdown parses Markdown with front matter.
 func parseMarkdown(in input) structure {
 	fm := parseFrontMatter(in.text)
-	fm.readStatus(in.text[fm.end:])
 	s := structure{
 		title: fm.title, description: sentence.Plain(fm.description), tags: fm.tags, metadata: fm.metadata,
 		plain: sentence.Plain, start: fm.end,

@@ -75,7 +75,6 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if err != nil {
 		return res, fmt.Errorf("documents: %w", err)
 	}
-	sortSuperseded(found.Items)
 	res.Degraded, res.Truncated, res.Time = found.Degraded, found.More, found.Time
 	res.Corrections, res.Terms = found.Corrections, found.Terms
 	for _, it := range found.Items {
