@@ -41,12 +41,11 @@ type Assembled struct {
 	Items []ragctx.ContextItem
 	// Distinct is the number of items without duplicates.
 	Distinct int
-	// More is true if the hits hold further items.
-	More bool
+	// More is true if the hits hold further items. Spent is true if they were left out because enough texts were read.
+	More, Spent bool
 
-	runs    map[string]run  // by the item's id
-	copies  map[string]bool // ids of duplicates
-	whole   []shown         // items of conversations that are shown whole
+	runs    map[string]run // by the item's id
+	whole   []shown        // items of conversations that are shown whole
 	request Request
 	builder *builder
 }
@@ -56,7 +55,7 @@ type Assembled struct {
 // do not count, and are limited to Query.MaxResults as well. Hits that are no longer visible in the
 // store are left out. After reading 16 MiB of texts, Assemble stops.
 func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
-	a := Assembled{runs: make(map[string]run), copies: make(map[string]bool), request: r}
+	a := Assembled{runs: make(map[string]run), request: r}
 	runs, err := join(ctx, src, r)
 	if err != nil {
 		return a, err
@@ -64,12 +63,13 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	b := newBuilder(src, r, runs)
 	a.builder = b
 	seen := make(map[string]bool) // sections and texts already shown
+	copies := 0
 	for _, run := range runs {
 		it := b.base(run)
 		if slices.Contains(r.Query.Exclude, it.ID) {
 			continue
 		}
-		if a.Distinct == r.Query.MaxResults || b.spent() {
+		if a.Spent = b.spent(); a.Spent || a.Distinct == r.Query.MaxResults {
 			a.More = true
 			break
 		}
@@ -82,12 +82,12 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		} else if err != nil {
 			return a, err
 		}
-		text := strings.Join(strings.Fields(it.Content), " ")
+		text := folded(it.Content)
 		switch {
 		case !seen[text]:
 			a.Distinct++
-		case len(a.copies) < r.Query.MaxResults:
-			a.copies[it.ID] = true
+		case copies < r.Query.MaxResults:
+			copies++
 		default:
 			continue
 		}
@@ -97,17 +97,18 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	return a, nil
 }
 
+// folded returns a text without its white space, by which duplicates are recognized.
+func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // Complete adds the other forms of the items, except for those of duplicates. The caller may have sorted the items and
-// removed some. After reading 16 MiB of texts, Complete removes the rest.
+// removed some. After reading 16 MiB of texts, the rest of the items get no other forms.
 func (a *Assembled) Complete(ctx context.Context) error {
 	kept := a.Items[:0]
+	seen := make(map[string]bool)
 	a.builder.texts.bytes = 0
 	for _, it := range a.Items {
-		if a.builder.spent() {
-			a.More = true
-			break
-		}
-		if !a.copies[it.ID] {
+		text := folded(it.Content)
+		if !seen[text] && !a.builder.spent() {
 			if err := a.builder.forms(ctx, a.runs[it.ID], &it); erased(err) {
 				a.Distinct--
 				continue
@@ -115,6 +116,7 @@ func (a *Assembled) Complete(ctx context.Context) error {
 				return err
 			}
 		}
+		seen[text] = true
 		withoutPages(&it)
 		kept = append(kept, it)
 	}

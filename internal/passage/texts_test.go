@@ -106,7 +106,7 @@ func TestReadingEnds(t *testing.T) {
 	q := ragctx.NewQuery("storm")
 	q.Depth, q.MaxResults = ragctx.DepthFull, 12
 	a := c.assemble(t, q, hits)
-	if !a.More || len(a.Items) == 0 || c.bytes > 40<<20 {
-		t.Errorf("%d items, more: %v, %d bytes", len(a.Items), a.More, c.bytes)
+	if !a.More || !a.Spent || len(a.Items) == 0 || c.bytes > 40<<20 {
+		t.Errorf("%d items, more: %v, spent: %v, %d bytes", len(a.Items), a.More, a.Spent, c.bytes)
 	}
 }

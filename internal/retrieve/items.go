@@ -83,7 +83,7 @@ func (s *search) items(ctx context.Context, kind store.Kind, by Order) (Items, e
 				return Items{}, err
 			}
 		}
-		if made.Distinct >= wanted || !last.more || k >= maxHits {
+		if made.Distinct >= wanted || made.Spent || !last.more || k >= maxHits {
 			break
 		}
 		k = min(moreHits(k, made.Distinct, wanted), maxHits)
