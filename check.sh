@@ -115,7 +115,7 @@ beside() {
   tools/cluster/run.sh
 }
 set -m # a group of its own, which can be ended as a whole
-beside >"$scratch/beside.log" 2>&1 &
+beside </dev/null >"$scratch/beside.log" 2>&1 &
 beside=$!
 set +m
 trap 'kill -- "-$beside" 2>/dev/null || true; rm -rf "$scratch"' EXIT
