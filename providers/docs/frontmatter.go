@@ -16,7 +16,7 @@ type frontMatter struct {
 	title, description string
 	tags               []string
 	metadata           map[string]any // the other scalars, as text
-	nested             bool           // lines belong to a table of TOML
+	nested             bool           // lines belong to a table or a long text of TOML
 	folded             bool           // the description continues on the next, indented lines
 	end                int            // length of the header with its fences in bytes; 0 without a header
 }
@@ -94,6 +94,7 @@ func (fm *frontMatter) set(line, sep string) bool {
 		fm.tags = append(fm.tags, inlineList(value)...)
 		return value == ""
 	default:
+		fm.nested = fm.nested || opensBlock(value)
 		if !fm.nested {
 			fm.addMetadata(unquote(key), plainScalar(value))
 		}

@@ -45,15 +45,52 @@ func isFrontKey(key string) bool {
 }
 
 // plainScalar returns the text of a YAML or TOML scalar, without quotation marks or a comment behind
-// it. It returns "" for lists, maps, references, blocks and null.
+// it. It returns "" for lists, maps, references, blocks, null, and texts of several lines.
 func plainScalar(value string) string {
+	if value != "" && (value[0] == '"' || value[0] == '\'') {
+		return quotedScalar(value)
+	}
+	value, _, _ = strings.Cut(" "+value, " #")
+	value = strings.TrimSpace(value)
 	if value == "" || value == "~" || value == "null" || strings.ContainsRune("[{&*!|>", rune(value[0])) {
 		return ""
 	}
-	if value[0] != '"' && value[0] != '\'' {
-		value, _, _ = strings.Cut(value, " #")
+	return value
+}
+
+// quotedScalar returns the text of a scalar in quotation marks, or "" if more than a comment follows it.
+func quotedScalar(value string) string {
+	mark := value[0]
+	var text strings.Builder
+	for i := 1; i < len(value); i++ {
+		next := byte(0)
+		if i+1 < len(value) {
+			next = value[i+1]
+		}
+		switch c := value[i]; {
+		case c == '\\' && mark == '"' && (next == '"' || next == '\\'), c == mark && mark == '\'' && next == mark:
+			i++
+			text.WriteByte(next)
+		case c == mark:
+			if rest := strings.TrimSpace(value[i+1:]); rest != "" && rest[0] != '#' {
+				return ""
+			}
+			return strings.TrimSpace(text.String())
+		default:
+			text.WriteByte(c)
+		}
 	}
-	return unquote(value)
+	return ""
+}
+
+// opensBlock reports whether a value of TOML is the beginning of a text of several lines.
+func opensBlock(value string) bool {
+	for _, mark := range [...]string{`"""`, "'''"} {
+		if rest, ok := strings.CutPrefix(value, mark); ok {
+			return !strings.Contains(rest, mark)
+		}
+	}
+	return false
 }
 
 // addJSON adds the scalars of an object.

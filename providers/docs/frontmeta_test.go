@@ -23,6 +23,11 @@ func TestFrontMatterIsMetadata(t *testing.T) {
 		},
 		{"not scalars", "---\nteam:\n  name: payments\nlist: [a, b]\nmap: {a: b}\nref: *x\nnone: ~\nempty:\nnull_: null\ntext: |\n  line\n---\nx", nil},
 		{"fields of their own, and of answers", "---\ntitle: T\ntags: [a]\nPage: 7\nlines: 1-2\ndocument: other.md\na3s.context.provenance: p\n---\nx", nil},
+		{
+			"comments and quotes", "---\na: \"x\" # y\nb: # todo\nc: null # none\nd: 'it''s'\ne: \"say \\\"hi\\\"\"\nf: \"x\" y\ng: \"open\nh: C# # y\n---\nx",
+			map[string]any{"a": "x", "d": "it's", "e": `say "hi"`, "h": "C#"},
+		},
+		{"a long text of TOML", "+++\nteam = 'a' # b\nnote = \"\"\"\nkey = value\n\"\"\"\n+++\nx", map[string]any{"team": "a"}},
 		{"TOML", "+++\nteam = \"payments\"\nweight = 3\n[params]\nsecret = \"x\"\n+++\nx", map[string]any{"team": "payments", "weight": "3"}},
 		{
 			"JSON", `{"Team": "payments", "weight": 1e2, "draft": true, "list": ["a"], "none": null}` + "\n\nx",

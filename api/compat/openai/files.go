@@ -242,12 +242,14 @@ func (s *service) remove(ctx context.Context, namespace string, d store.Document
 
 func isNotFound(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
 
-// with returns metadata and a record.
+// with returns attributes and a record that names them. A document may have further metadata, from its text.
 func with(attributes, r map[string]any) map[string]any {
 	out := maps.Clone(attributes)
+	r = maps.Clone(r)
 	if out == nil {
 		out = make(map[string]any)
 	}
+	r[attributesKey] = slices.AppendSeq([]string{}, maps.Keys(attributes))
 	out[recordKey] = r
 	return out
 }

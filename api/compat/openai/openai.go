@@ -31,6 +31,7 @@ const (
 	entriesPrefix = "openai/vector_store_files/"
 	batchesPrefix = "openai/vector_store_file_batches/"
 	recordKey     = "openai"
+	attributesKey = "attributes" // of a record: the keys that are attributes
 )
 
 // maxListed is how many files or vector stores a list reaches, and how many files a vector store holds.

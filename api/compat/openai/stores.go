@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -296,11 +297,12 @@ func (s *service) deleteStore(ctx context.Context, in *StoreKey) (*deletedOutput
 	return &deletedOutput{deleted{in.StoreID, "vector_store.deleted", true}}, s.remove(ctx, in.Namespace, d)
 }
 
-// attributesOf returns the attributes of a file in a vector store.
+// attributesOf returns the attributes of a file in a vector store. Older records do not name them.
 func attributesOf(d store.Document) map[string]any {
+	names, named := record(d)[attributesKey].([]any)
 	out := make(map[string]any)
 	for k, v := range d.Metadata {
-		if k != recordKey {
+		if k != recordKey && (!named || slices.Contains(names, any(k))) {
 			out[k] = v
 		}
 	}
