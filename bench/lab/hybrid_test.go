@@ -20,7 +20,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// This test measures searches of both indexes in process, over chunks of real texts, with and without
+// This test measures searches of both indexes and whole answers in process, over chunks of real texts, with and without
 // concurrent writes:
 //
 //	go test . -run TestHybrid -hybrid-corpus DIR,DIR -hybrid-dir DIR -timeout 1h -v
@@ -131,22 +131,20 @@ func write(ctx context.Context, e *engine.Engine, questions []string, perSecond 
 	return written, nil
 }
 
-// TestHybrid reports the latency of searches, and the CPU time of all threads.
+// TestHybrid reports the latency of searches and of whole answers, and the CPU time of all threads.
 func TestHybrid(t *testing.T) {
 	if *hybridCorpus == "" {
 		t.Skip("-hybrid-corpus names directories with texts")
 	}
 	e, questions := filledHybrid(t)
-	ask := func(method string, k int) {
-		name := fmt.Sprintf("%-8s K %2d", method, k)
+	measure := func(name string, ask func(ragctx.ContextQuery) error) {
 		if !strings.Contains(name, *hybridOnly) {
 			return
 		}
-		o := engine.HitsOptions{Kind: store.KindDocuments, K: k, Ranking: index.Ranking{Method: method}}
 		var took, used []time.Duration
 		for i := range *hybridAsked {
 			begin, before := time.Now(), processTime()
-			if _, _, err := e.Indexes().Hits(t.Context(), ragctx.NewQuery(questions[i%len(questions)]), o); err != nil {
+			if err := ask(ragctx.NewQuery(questions[i%len(questions)])); err != nil {
 				t.Fatal(err)
 			}
 			if i >= *hybridAsked/10 { // the first ones warm up
@@ -154,6 +152,13 @@ func TestHybrid(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %s; CPU time %s", name, percentiles(took), percentiles(used))
+	}
+	ask := func(method string, k int) {
+		o := engine.HitsOptions{Kind: store.KindDocuments, K: k, Ranking: index.Ranking{Method: method}}
+		measure(fmt.Sprintf("%-8s K %2d", method, k), func(q ragctx.ContextQuery) error {
+			_, _, err := e.Indexes().Hits(t.Context(), q, o)
+			return err
+		})
 	}
 	ask("convex", 10)
 	time.Sleep(*hybridRest)
@@ -166,6 +171,10 @@ func TestHybrid(t *testing.T) {
 		ask(method, 10)
 		ask(method, 50)
 	}
+	measure("answer, 4,000 tokens", func(q ragctx.ContextQuery) error {
+		_, err := e.Context(t.Context(), q.WithMaxTokens(4000))
+		return err
+	})
 	ctx, stop := context.WithCancel(t.Context())
 	var written atomic.Int64
 	done := make(chan error, 1)
