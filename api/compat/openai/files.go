@@ -244,12 +244,10 @@ func isNotFound(err error) bool { return errors.Is(err, ragctx.ErrNotFound) }
 
 // with returns attributes and a record that names them. A document may have further metadata, from its text.
 func with(attributes, r map[string]any) map[string]any {
-	out := maps.Clone(attributes)
-	r = maps.Clone(r)
-	if out == nil {
-		out = make(map[string]any)
-	}
-	r[attributesKey] = slices.AppendSeq([]string{}, maps.Keys(attributes))
-	out[recordKey] = r
+	out, named := make(map[string]any), make(map[string]any)
+	maps.Copy(out, attributes)
+	maps.Copy(named, r)
+	named[attributesKey] = append([]string{}, slices.Sorted(maps.Keys(attributes))...)
+	out[recordKey] = named
 	return out
 }

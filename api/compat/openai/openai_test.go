@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -166,5 +168,18 @@ func TestScores(t *testing.T) {
 	}
 	if below, above := ask(all[0].Score-0.01), ask(min(1, all[0].Score+0.01)); len(below) != 1 || len(above) != 0 {
 		t.Errorf("thresholds around %v: %d and %d", all[0].Score, len(below), len(above))
+	}
+}
+
+// TestAttributesAreNamed checks that equal attributes make equal records, and that a file without attributes has none, whatever
+// its front matter says.
+func TestAttributesAreNamed(t *testing.T) {
+	r := with(map[string]any{"c": 1, "a": 2, "b": 3}, nil)[recordKey].(map[string]any)
+	if got := fmt.Sprint(r[attributesKey]); got != "[a b c]" {
+		t.Error(got)
+	}
+	b, err := json.Marshal(with(nil, nil))
+	if err != nil || string(b) != `{"openai":{"attributes":[]}}` {
+		t.Errorf("%s, %v", b, err)
 	}
 }
