@@ -39,6 +39,9 @@ func IsLoopback(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
 }
 
+// Unresolved returns a host as it is, for clients that would resolve it before they call the function of [Dial].
+func Unresolved(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
+
 // Dial returns a DialContext function for [http.Transport] that uses d and enforces [GoOffline].
 // Every connection of this module is made by it; a test enforces that.
 func Dial(d net.Dialer) func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -38,7 +38,7 @@ func langChain(ctx context.Context, source string, emit func(Item) error) error 
 	}
 	config.ConnectTimeout = langChainTimeout
 	config.DialFunc = httpclient.Dial(net.Dialer{})
-	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // the dialer resolves
+	config.LookupFunc = httpclient.Unresolved
 	config.RuntimeParams["default_transaction_read_only"] = "on"
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	db, err := pgx.ConnectConfig(ctx, config)

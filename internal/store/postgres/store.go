@@ -103,7 +103,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	}
 	config.ConnectTimeout = connectTimeout
 	config.DialFunc = httpclient.Dial(net.Dialer{KeepAlive: 15 * time.Second})
-	config.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil } // the dialer resolves
+	config.LookupFunc = httpclient.Unresolved
 	config.RuntimeParams["application_name"] = "ragctx"
 	config.RuntimeParams["lock_timeout"] = fmt.Sprint(lockTimeout.Milliseconds())
 	config.RuntimeParams["client_encoding"] = "UTF8"
