@@ -51,9 +51,6 @@ func (a *Assembled) findWhole() {
 	}
 }
 
-// State returns the state of the index in which the items were found.
-func (a *Assembled) State() uint64 { return a.request.State }
-
 // Among returns the chunks whose neighbours [Assembled.Surround] can show.
 func (a *Assembled) Among() []uint64 {
 	chunks := make([]uint64, len(a.whole))

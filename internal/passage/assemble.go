@@ -100,6 +100,20 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 // folded returns a text without its white space, by which duplicates are recognized.
 func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+// FirstDistinct returns the items up to the n-th distinct text. Duplicates do not count.
+func FirstDistinct(items []ragctx.ContextItem, n int) []ragctx.ContextItem {
+	texts := make(map[string]bool)
+	for i, it := range items {
+		if text := folded(it.Content); !texts[text] {
+			if len(texts) == n {
+				return items[:i]
+			}
+			texts[text] = true
+		}
+	}
+	return items
+}
+
 // Complete adds the other forms of the items, except for those of duplicates. The caller may have sorted the items and
 // removed some. After reading 16 MiB of texts, the rest of the items get no other forms.
 func (a *Assembled) Complete(ctx context.Context) error {

@@ -3,7 +3,6 @@ package retrieve
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -91,10 +90,10 @@ func (s *search) items(ctx context.Context, kind store.Kind, by Order) (Items, e
 	more := made.More || last.more
 	if sorted {
 		by.Sort(made.Items)
-		kept := firstDistinct(made.Items, q.MaxResults)
+		kept := passage.FirstDistinct(made.Items, q.MaxResults)
 		more, made.Items = more || len(kept) < len(made.Items), kept
 	}
-	if err := s.complete(ctx, &made); err != nil {
+	if err := s.complete(ctx, &made, last.State); err != nil {
 		return Items{}, err
 	}
 	passage.ExplainFollowUp(q, s.plan, made.Items)
@@ -125,7 +124,7 @@ func (s *search) assemble(
 
 // complete adds the other forms of items. Memories of a conversation also get forms that show them
 // among their neighbours.
-func (s *search) complete(ctx context.Context, made *passage.Assembled) error {
+func (s *search) complete(ctx context.Context, made *passage.Assembled, state uint64) error {
 	defer trace.Start(ctx, trace.Passages).End()
 	if err := made.Complete(ctx); err != nil {
 		return err
@@ -134,25 +133,11 @@ func (s *search) complete(ctx context.Context, made *passage.Assembled) error {
 	if len(among) == 0 {
 		return nil
 	}
-	around, err := s.index.Neighbors(ctx, s.plan.Where(made.State()), among, passage.MaxNeighbors)
+	around, err := s.index.Neighbors(ctx, s.plan.Where(state), among, passage.MaxNeighbors)
 	if err != nil {
 		return err
 	}
 	return made.Surround(ctx, around)
-}
-
-// firstDistinct returns the items up to the n-th distinct text. Duplicates do not count.
-func firstDistinct(items []ragctx.ContextItem, n int) []ragctx.ContextItem {
-	texts := make(map[string]bool)
-	for i, it := range items {
-		if text := strings.Join(strings.Fields(it.Content), " "); !texts[text] {
-			if len(texts) == n {
-				return items[:i]
-			}
-			texts[text] = true
-		}
-	}
-	return items
 }
 
 // corrections converts the corrections of an index.

@@ -225,14 +225,3 @@ func TestTiesAreByKeyNotByOrderOfWriting(t *testing.T) {
 		}
 	}
 }
-
-// TestFirstDistinct checks that duplicates take no place of other texts.
-func TestFirstDistinct(t *testing.T) {
-	items := []ragctx.ContextItem{{ID: "1", Content: "a b"}, {ID: "2", Content: "a\nb"}, {ID: "3", Content: "c"}, {ID: "4", Content: "d"}}
-	if got := firstDistinct(items, 2); len(got) != 3 || got[2].ID != "3" {
-		t.Errorf("%+v", got)
-	}
-	if got := firstDistinct(items, 9); len(got) != 4 {
-		t.Errorf("%+v", got)
-	}
-}
