@@ -407,6 +407,7 @@ func hasObject(n, o *Statement) bool {
 	return false
 }
 
+// timeUnits are units of time, and what follows "for" as they do: "for good", "for ever".
 var timeUnits = wordSet("good ever year week month jahr woche monat an annee semaine mois ano semana mes")
 
 // onlyWords limit a denial: "doesn't only speak French".

@@ -6,16 +6,12 @@ import "slices"
 // readTopics adds the topics that several words of a statement show together: a rented flat, an employer, an occupation.
 func (s *Statement) readTopics() {
 	t, ws := s.source, s.ws
-	for i, w := range ws {
-		f := t.folded(w)
-		if homeNouns[f] && renting[s.verb] && s.owner != aPerson {
+	for _, w := range ws {
+		if homeNouns[t.folded(w)] && renting[s.verb] && s.owner != aPerson {
 			s.topics["home"] = true
 		}
-		if employing[f] && s.owner == theUser && (s.verb == "" || workVerbs[s.verb]) && s.employer(i) {
-			s.topics["work"] = true
-		}
 	}
-	if s.occupation() != "" {
+	if s.owner == theUser && s.engaged() {
 		s.topics["work"] = true
 	}
 }
