@@ -175,7 +175,7 @@ fuzz() { "$1" -test.run '^$' -test.fuzz "^$2\$" -test.fuzztime "${FUZZTIME:-2s}"
 # Now and then Go's fuzzer takes the end of its time for a failure (golang/go#75804).
 # It names no failing input then, and the target is given another try.
 ended() { [[ $1 == *'context deadline exceeded'* && $1 != *'Failing input'* && $1 != *panic* ]]; }
-instrumented() { GOGC=400 GOMEMLIMIT=3GiB go test -c -vet=off -ldflags='-s -w' $counters -o "$1" "$2"; }
+instrumented() { quickly go test -c -vet=off -ldflags='-s -w' $counters -o "$1" "$2"; }
 # fuzz_package DIR PATH fuzzes all targets of a package.
 fuzz_package() {
   local targets program out
@@ -194,7 +194,7 @@ fuzz_package() {
   rm "$program"
 }
 export scratch corpus counters FUZZTIME
-export -f fuzz ended instrumented fuzz_package
+export -f quickly fuzz ended instrumented fuzz_package
 instrumented /dev/null ./api # what most packages have in common is compiled once
 go list -f '{{.Dir}} {{.ImportPath}}' ./... | xargs -P "$processors" -L 1 bash -euo pipefail -c 'fuzz_package "$@"' fuzz
 
