@@ -67,8 +67,9 @@ func (s *Store) UndoTurn(ctx context.Context, ns int64, turn, user string, anyUs
 	return ids, seq, nil
 }
 
-// turn reverts the changes of a memory made by a turn, newest first, down to the first change from
-// elsewhere. A memory that was superseded at once by a later turn's fact is not restored.
+// turn reverts the changes of a memory made by a turn, newest first, down to the first change that has to stay:
+// one from elsewhere, or a supersession by another fact of the turn that itself stays. A fact of the turn that an
+// older memory superseded at once is not restored.
 func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err error) {
 	for {
 		c, err := u.newest(ctx, key)
@@ -76,10 +77,16 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 			return changed, nil
 		}
 		if err == nil && c.Op == ragctx.OpSuperseded {
-			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{
-				key: key, op: ragctx.OpUndone, by: ragctx.ByCaller,
-				reason: string(c.Op), undid: c.ID,
-			})
+			var own bool
+			if own, err = u.createdLast(ctx, key, c); err == nil && !own {
+				return changed, nil
+			}
+			if err == nil {
+				err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{
+					key: key, op: ragctx.OpUndone, by: ragctx.ByCaller,
+					reason: string(c.Op), undid: c.ID,
+				})
+			}
 		} else if err == nil {
 			err = u.revert(ctx, key, c)
 		}
@@ -88,6 +95,14 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 		}
 		changed = true
 	}
+}
+
+// createdLast reports whether a memory was the newest of its turn when a change was made. A fact is created right
+// before it supersedes others or is superseded, so the newest one is the fact that the change was made for.
+func (u *undo) createdLast(ctx context.Context, key string, c ragctx.MemoryChange) (yes bool, err error) {
+	err = u.tx.QueryRowContext(ctx, `SELECT coalesce((SELECT key FROM history INDEXED BY history_turn WHERE namespace = ? AND turn = ?
+		AND op = 'created' AND id < ? ORDER BY id DESC LIMIT 1) = ?, false)`, u.ns, c.Turn, c.ID, key).Scan(&yes)
+	return yes, err
 }
 
 // undo is an undo within a transaction.
