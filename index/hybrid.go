@@ -29,6 +29,8 @@ type Options struct {
 	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [DefaultOpenWait]. After
 	// that they are fed in the background.
 	OpenWait time.Duration
+	// Sweep is the rest between two sweeps, see [Hybrid.Sweep]; 0 means none by itself.
+	Sweep time.Duration
 	// Origin returns the name of the store's state; Knows reports whether a name belongs to the
 	// store's past. A catalog of another store is discarded. nil is for a store that is never
 	// replaced.
@@ -100,6 +102,8 @@ type Hybrid struct {
 	wake chan struct{}
 	stop context.CancelFunc
 	done chan struct{}
+
+	sweeps sync.WaitGroup
 }
 
 // vectorSpace is a vector index and its embedding space.
@@ -140,6 +144,9 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	openSlot(ctx, h, "vector", &h.vector.Load().slot)
 	fed := make(chan struct{})
 	go h.loop(life, fed)
+	if o.Sweep > 0 {
+		h.sweeps.Go(func() { h.sweepAll(life) })
+	}
 	patience := time.NewTimer(o.OpenWait) // regardless of how long one document takes
 	defer patience.Stop()
 	select {
@@ -223,6 +230,7 @@ func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 func (h *Hybrid) Close() error {
 	h.stop()
 	<-h.done
+	h.sweeps.Wait()
 	h.shadows.close()
 	h.follow.Lock()
 	defer h.follow.Unlock()

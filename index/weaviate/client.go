@@ -34,12 +34,14 @@ type client struct {
 	hosts []*url.URL
 	key   string
 	http  *http.Client
-	first atomic.Uint32 // the endpoint that answered last
-	slack time.Duration // added to the limits of attempts by tests, which run on busy machines
+	now   func() time.Time
+	first atomic.Uint32  // the endpoint that answered last
+	ahead []atomic.Int64 // by endpoint: the nanoseconds by which its clock is ahead of now at most
+	slack time.Duration  // added to the limits of attempts by tests, which run on busy machines
 }
 
-func newClient(hosts []*url.URL, key string) *client {
-	return &client{hosts: hosts, key: key, http: &http.Client{
+func newClient(hosts []*url.URL, key string, now func() time.Time) *client {
+	return &client{hosts: hosts, key: key, now: now, ahead: make([]atomic.Int64, len(hosts)), http: &http.Client{
 		Transport: &http.Transport{
 			DialContext: httpclient.Dial(net.Dialer{Timeout: dialTime}), MaxIdleConnsPerHost: idleHosts, IdleConnTimeout: time.Minute,
 		},
@@ -75,7 +77,7 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 	var errs []error
 	for i := range c.hosts {
 		at := (first + i) % len(c.hosts)
-		err := c.attempt(ctx, limit, method, c.hosts[at].JoinPath("v1").String()+path, sent, out)
+		err := c.attempt(ctx, limit, method, at, path, sent, out)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -92,10 +94,10 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 }
 
 // attempt sends a request to one endpoint.
-func (c *client) attempt(ctx context.Context, limit time.Duration, method, to string, body []byte, out any) error {
+func (c *client) attempt(ctx context.Context, limit time.Duration, method string, at int, path string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, limit+c.slack)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, c.hosts[at].JoinPath("v1").String()+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -111,6 +113,9 @@ func (c *client) attempt(ctx context.Context, limit time.Duration, method, to st
 		return err
 	}
 	defer resp.Body.Close()
+	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		c.ahead[at].Store(int64(date.Add(time.Second).Sub(c.now()))) // it is cut to seconds
+	}
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return problemOf(resp)
 	}
@@ -122,6 +127,15 @@ func (c *client) attempt(ctx context.Context, limit time.Duration, method, to st
 		return fmt.Errorf("the answer cannot be read: %w", err)
 	}
 	return nil
+}
+
+// latest returns a time that is not before the one of this process's clock, nor of the clocks of the endpoints.
+func (c *client) latest() time.Time {
+	var ahead time.Duration
+	for i := range c.ahead {
+		ahead = max(ahead, time.Duration(c.ahead[i].Load()))
+	}
+	return c.now().Add(ahead)
 }
 
 // problemOf returns the error in an answer with an error status.
@@ -147,19 +161,41 @@ func (p problems) first() string {
 	return p[0].Message
 }
 
+// answer is an answer to a GraphQL query.
+type answer struct {
+	Data   any      `json:"data"`
+	Errors problems `json:"errors"`
+}
+
+func (a *answer) err() error {
+	if len(a.Errors) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: weaviate: %s", ragctx.ErrUnavailable, ragctx.Clip(a.Errors.first()))
+}
+
+const graphQL = "/graphql"
+
 // query sends a GraphQL query and decodes its data into out.
 func (c *client) query(ctx context.Context, text string, out any) error {
-	answer := struct {
-		Data   any      `json:"data"`
-		Errors problems `json:"errors"`
-	}{Data: out}
-	if err := c.do(ctx, searchTime, http.MethodPost, "/graphql", map[string]string{"query": text}, &answer); err != nil {
+	a := answer{Data: out}
+	if err := c.do(ctx, searchTime, http.MethodPost, graphQL, map[string]string{"query": text}, &a); err != nil {
 		return err
 	}
-	if len(answer.Errors) > 0 {
-		return fmt.Errorf("%w: weaviate: %s", ragctx.ErrUnavailable, ragctx.Clip(answer.Errors.first()))
+	return a.err()
+}
+
+// queryAt sends a GraphQL query to one endpoint.
+func (c *client) queryAt(ctx context.Context, at int, text string, out any) error {
+	sent, err := json.Marshal(map[string]string{"query": text})
+	if err != nil {
+		return err
 	}
-	return nil
+	a := answer{Data: out}
+	if err := c.attempt(ctx, searchTime, http.MethodPost, at, graphQL, sent, &a); err != nil {
+		return fmt.Errorf("%w: weaviate: %s: %w", ragctx.ErrUnavailable, c.hosts[at].Host, err)
+	}
+	return a.err()
 }
 
 // quote returns a string of a GraphQL query.

@@ -50,7 +50,7 @@ func namespaceOf(dir string) index.Collection {
 }
 
 func (p *Opener) test(dir, class string) tenant {
-	return tenant{client: p.client, class: class, name: tenantName(namespaceOf(dir)), origin: func() string { return "" }, follows: p.follows, now: p.now}
+	return tenant{client: p.client, class: class, name: tenantName(namespaceOf(dir)), origin: func() string { return "" }, follows: p.follows}
 }
 
 func known(string) bool { return true }

@@ -46,7 +46,6 @@ type tenant struct {
 	replicas            int // of each object
 	origin              func() string
 	follows             func() bool
-	now                 func() time.Time
 
 	closed atomic.Bool
 	stale  atomic.Bool // chunks is out of date
@@ -120,7 +119,7 @@ func (t *tenant) apply(ctx context.Context, seq uint64, objects []object, delete
 		}
 	}
 	for some := range slices.Chunk(deletes, maxOnly) {
-		if err := t.remove(ctx, some); err != nil {
+		if err := t.remove(ctx, "QUORUM", some); err != nil {
 			return err
 		}
 	}
@@ -156,8 +155,9 @@ func (t *tenant) write(ctx context.Context, objects []object) error {
 	return nil
 }
 
-// remove deletes objects. It sends the time of the deletion: without that, a node that was away restores them when it returns.
-func (t *tenant) remove(ctx context.Context, chunks []uint64) error {
+// remove deletes objects from the copies that a consistency level names. It sends the time of the deletion: a node that was away
+// restores the objects that it has when it returns, unless they are older than their deletion.
+func (t *tenant) remove(ctx context.Context, level string, chunks []uint64) error {
 	ids := make([]string, len(chunks))
 	for i, c := range chunks {
 		ids[i] = objectID(c)
@@ -166,14 +166,14 @@ func (t *tenant) remove(ctx context.Context, chunks []uint64) error {
 		"match": map[string]any{
 			"class": t.class, "where": map[string]any{"path": []string{"id"}, "operator": "ContainsAny", "valueTextArray": ids},
 		},
-		"output": "minimal", "deletionTimeUnixMilli": t.now().UnixMilli(),
+		"output": "minimal", "deletionTimeUnixMilli": t.latest().UnixMilli(),
 	}
 	var answer struct {
 		Results struct {
 			Failed int `json:"failed"`
 		} `json:"results"`
 	}
-	err := t.do(ctx, writeTime, http.MethodDelete, "/batch/objects?consistency_level=QUORUM&tenant="+t.name, body, &answer)
+	err := t.do(ctx, writeTime, http.MethodDelete, "/batch/objects?consistency_level="+level+"&tenant="+t.name, body, &answer)
 	if err == nil && answer.Results.Failed > 0 {
 		err = fmt.Errorf("%w: weaviate: %d objects could not be deleted", ragctx.ErrUnavailable, answer.Results.Failed)
 	}

@@ -93,7 +93,6 @@ type Opener struct {
 
 	prefix  string
 	follows func() bool
-	now     func() time.Time
 	log     *slog.Logger
 
 	mu    sync.Mutex
@@ -108,15 +107,15 @@ func New(o Options) (*Opener, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	p := &Opener{
-		client: newClient(hosts, o.Key), prefix: strings.ToUpper(name[:1]) + name[1:], follows: o.Follows, now: o.Now, log: o.Logger,
+		client: newClient(hosts, o.Key, o.Now), prefix: strings.ToUpper(name[:1]) + name[1:], follows: o.Follows, log: o.Logger,
 		known: make(map[string]int),
 	}
 	if p.follows == nil {
 		p.follows = func() bool { return false }
-	}
-	if p.now == nil {
-		p.now = time.Now
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
@@ -150,7 +149,7 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 	}
 	tenantOf := func(class, format string) tenant {
 		return tenant{
-			client: p.client, class: class, name: tenantName(o.Collection), format: format, origin: origin, follows: p.follows, now: p.now,
+			client: p.client, class: class, name: tenantName(o.Collection), format: format, origin: origin, follows: p.follows,
 		}
 	}
 	h, err := index.Open(ctx, index.Options{
@@ -163,6 +162,7 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 			x := &vectorIndex{tenant: tenantOf(p.vectorClass(o.Kind, s.Name), layout+"-"+s.Identity), dim: s.Dimensions}
 			return x, p.openTenant(&x.tenant, vectors(), knows)
 		},
+		Sweep:  sweepInterval,
 		Logger: p.log.With("namespace", o.Namespace, "kind", o.Kind),
 	})
 	if err != nil {

@@ -36,5 +36,5 @@ for _ in $(seq 60); do
   sleep 1
 done
 [ -n "${ready:-}" ] || { echo 'Weaviate does not start:'; tail -20 "$data/log"; exit 1; }
-"${here[@]}" go test -vet=off -count=1 -timeout 20m ./index/weaviate
+"${here[@]}" RAGCTX_TEST_WEAVIATE_PROGRAM="$bin/weaviate-server" go test -vet=off -count=1 -timeout 20m ./index/weaviate
 "${here[@]}" go test -vet=off -count=1 -timeout 20m -run OnWeaviate ./engine
