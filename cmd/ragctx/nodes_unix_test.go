@@ -23,7 +23,7 @@ import (
 const nodeCount = 3
 
 // TestNodesOnPostgres kills one server after another of three that share a database, the one that writes most of
-// all. Each acknowledged write is found through every node at once, nothing deleted is found, and the other nodes
+// all. Then that one hangs for as long as it takes another one to lead, and goes on. Each acknowledged write is found through every node at once, nothing deleted is found, and the other nodes
 // answer meanwhile.
 func TestNodesOnPostgres(t *testing.T) {
 	t.Setenv("RAGCTX_STORE", pgtest.Start(t, true).Database(t, "nodes"))
@@ -48,6 +48,7 @@ func TestNodesOnPostgres(t *testing.T) {
 		time.Sleep(time.Second)
 		c.begin(victim)
 	}
+	c.hang(c.leader())
 	time.Sleep(time.Second)
 	end()
 	wg.Wait()
@@ -95,10 +96,48 @@ func (c *cluster) stop(i int) {
 	_ = s.cmd.Wait()
 }
 
+// hang stops the node that leads without ending it, until another one leads. When it goes on, it notices that and ends.
+func (c *cluster) hang(i int) {
+	c.mu.Lock()
+	s, url := c.nodes[i], c.urls[i]
+	c.urls[i] = "" // whoever asks it already waits
+	c.mu.Unlock()
+	if err := s.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		c.Fatal(err)
+	}
+	began := time.Now()
+	next := c.leader()
+	c.Logf("node %d hangs, and node %d leads after %v", i, next, time.Since(began).Round(time.Second))
+	time.Sleep(time.Second)
+	c.mu.Lock()
+	c.urls[i] = url
+	c.mu.Unlock()
+	if err := s.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		c.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		c.Fatal("a node that was replaced goes on")
+	}
+	c.mu.Lock()
+	c.urls[i] = ""
+	c.mu.Unlock()
+	c.begin(i)
+}
+
 // leader returns the node that writes.
 func (c *cluster) leader() int {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		for i := range nodeCount {
+			c.mu.RLock()
+			runs := c.urls[i] != ""
+			c.mu.RUnlock()
+			if !runs {
+				continue
+			}
 			if st, err := c.node(i).Status(c.Context()); err == nil && st.Leads {
 				return i
 			}

@@ -21,6 +21,7 @@ type ownership struct {
 
 	mu    sync.Mutex
 	conn  *sql.Conn // nil while the lock is lost
+	held  time.Time // when the server had the lock for sure
 	epoch int64
 	other *ragctx.RepairError // another process has taken over
 
@@ -35,6 +36,13 @@ const ownerKey = 0x7261676374780001
 const (
 	ownerInterval = 2 * time.Second
 	ownerTimeout  = 5 * time.Second
+)
+
+// An owner that has not checked its lock for ownerLease no longer relies on it. One that has not done so for hungAfter hangs: another
+// process ends its connection, and the server ends its transactions.
+const (
+	ownerLease = 8 * time.Second
+	hungAfter  = 15 * time.Second
 )
 
 // patience is how long an opening waits for the lock of a process that is ending.
@@ -79,6 +87,7 @@ var errOwned = fmt.Errorf("%w: another ragctx uses the database", ragctx.ErrConf
 
 // take takes the lock and counts the owner.
 func (o *ownership) take(ctx context.Context) error {
+	began := time.Now()
 	c, err := o.store.db.Conn(ctx)
 	if err != nil {
 		return wrap(err)
@@ -92,8 +101,19 @@ func (o *ownership) take(ctx context.Context) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.conn, o.epoch = c, epoch
+	o.conn, o.held, o.epoch = c, began, epoch
 	return nil
+}
+
+// endHung ends the connection with the lock if its process has not checked it for [hungAfter]. It does nothing to a process that
+// connects as another role.
+func (o *ownership) endHung(ctx context.Context) error {
+	_, err := o.store.db.ExecContext(ctx, `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+		WHERE l.locktype = 'advisory' AND l.granted AND a.datname = current_database()
+			AND CAST(l.classid AS BIGINT) = ? AND CAST(l.objid AS BIGINT) = ? AND l.objsubid = 1
+			AND a.state_change < clock_timestamp() - CAST(? AS BIGINT) * interval '1 second'`,
+		int64(ownerKey>>32), int64(ownerKey&(1<<32-1)), int64(hungAfter.Seconds()))
+	return wrap(err)
 }
 
 // claim takes the lock on a connection and returns the number of the new owner.
@@ -152,7 +172,7 @@ func (o *ownership) keep(ctx context.Context) {
 			return
 		}
 		if c != nil {
-			if hold(ctx, c); ctx.Err() != nil {
+			if o.hold(ctx, c); ctx.Err() != nil {
 				return
 			}
 			o.mu.Lock()
@@ -167,11 +187,16 @@ func (o *ownership) keep(ctx context.Context) {
 }
 
 // hold waits until a connection is lost. The server's end of it shows at once.
-func hold(ctx context.Context, c *sql.Conn) {
+func (o *ownership) hold(ctx context.Context, c *sql.Conn) {
 	_ = c.Raw(func(raw any) error { // that it is lost is all that counts
 		at, err := pgxConn(raw)
 		for err == nil {
-			_, err = await(ctx, at, ownerInterval)
+			began := time.Now()
+			if _, err = await(ctx, at, ownerInterval); err == nil {
+				o.mu.Lock()
+				o.held = began
+				o.mu.Unlock()
+			}
 		}
 		return err
 	})
@@ -200,15 +225,15 @@ func (o *ownership) lock(ctx context.Context, tx *sql.Tx, ns int64) error {
 	o.mu.Lock()
 	epoch := o.epoch
 	o.mu.Unlock()
-	const own = `SELECT one, CAST(pg_notify('` + channel + `', ?) AS TEXT) FROM ragctx_owner WHERE epoch = ? FOR UPDATE`
-	const shared = `SELECT one, CAST(pg_notify('` + channel + `', ?) AS TEXT) FROM ragctx_owner FOR UPDATE`
-	query, args := own, []any{fmt.Sprint(ns), epoch}
+	const columns = `SELECT one, CAST(pg_notify('` + channel + `', ?) AS TEXT), set_config('idle_in_transaction_session_timeout', ?, true)
+		FROM ragctx_owner`
+	query, args := columns+` WHERE epoch = ? FOR UPDATE`, []any{fmt.Sprint(ns), fmt.Sprint(hungAfter.Milliseconds()), epoch}
 	if epoch == 0 {
-		query, args = shared, args[:1]
+		query, args = columns+` FOR UPDATE`, args[:2]
 	}
 	var one bool
-	var sent sql.NullString
-	err := tx.QueryRowContext(ctx, query, args...).Scan(&one, &sent)
+	var sent, limit sql.NullString
+	err := tx.QueryRowContext(ctx, query, args...).Scan(&one, &sent, &limit)
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: the owner of the database has changed; try again", ragctx.ErrUnavailable)
 	}

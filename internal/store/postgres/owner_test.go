@@ -15,6 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store/postgres"
 	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 	"github.com/ragctx/ragctx/internal/store/sqlite"
+	"github.com/ragctx/ragctx/internal/store/sqlstore"
 	"github.com/ragctx/ragctx/internal/store/storetest"
 )
 
@@ -72,6 +73,44 @@ func TestOneOwner(t *testing.T) {
 		t.Errorf("the first owner reports %v", f)
 	}
 	eventually(t, second, false)
+}
+
+// TestHungOwner has a process hang that owns a database, in a write. Another one that follows takes over.
+func TestHungOwner(t *testing.T) {
+	url := pgtest.Start(t, false).Database(t, "hung")
+	tokenOf(t, url)
+	hung, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hung.Close(context.Background())
+	if _, err := hung.Exec(t.Context(), `SELECT pg_advisory_lock(x'7261676374780001'::bigint)`); err != nil {
+		t.Fatal(err)
+	}
+	follower, err := postgres.Open(t.Context(), url, postgres.Options{Follow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer follower.Close()
+	began := time.Now()
+	for leads := false; !leads; time.Sleep(500 * time.Millisecond) {
+		took := time.Since(began)
+		if leads, err = follower.Lead(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if leads && took < 10*time.Second || took > 30*time.Second {
+			t.Fatalf("takes over: %v, after %v", leads, took)
+		}
+	}
+	err = follower.Write(t.Context(), sqlstore.Write{Namespace: sqlstore.NoNamespaces}, func(ctx context.Context, tx *sqlstore.Tx) error {
+		time.Sleep(20 * time.Second)
+		_, err := tx.ExecContext(ctx, `SELECT 1`)
+		return err
+	})
+	if !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("a write that hangs for 20 s: %v", err)
+	}
+	eventually(t, follower, false)
 }
 
 // TestNoPasswordInErrors looks for the password of a URL in errors.

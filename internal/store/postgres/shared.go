@@ -35,14 +35,16 @@ func (s *Store) Alone() bool {
 	o := s.owner
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.conn != nil && o.other == nil
+	return o.conn != nil && o.other == nil && time.Since(o.held) < ownerLease
 }
 
 // Lead implements [store.Shared].
 func (s *Store) Lead(ctx context.Context) (bool, error) {
 	if !s.Leads() {
-		if got, err := s.owner.lead(ctx); err != nil || !got {
+		if got, err := s.owner.lead(ctx); err != nil {
 			return false, err
+		} else if !got {
+			return false, s.owner.endHung(ctx)
 		}
 	}
 	if !s.leading {

@@ -107,6 +107,8 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	config.RuntimeParams["application_name"] = "ragctx"
 	config.RuntimeParams["lock_timeout"] = fmt.Sprint(lockTimeout.Milliseconds())
 	config.RuntimeParams["client_encoding"] = "UTF8"
+	// A commit that is cancelled while it waits for a replica succeeds without the replica.
+	config.RuntimeParams["statement_timeout"] = "0"
 	// The server frees the locks of a machine that has vanished within half a minute.
 	config.RuntimeParams["tcp_keepalives_idle"] = "10"
 	config.RuntimeParams["tcp_keepalives_interval"] = "5"
@@ -370,7 +372,7 @@ func wrap(err error) error {
 	case e.Code == "RC001":
 		return fmt.Errorf("%w: the namespace was erased concurrently; repeat the request to create a new one of "+
 			"that name", ragctx.ErrConflict)
-	case class == "53" || class == "57" || class == "58" || class == "08":
+	case class == "53" || class == "57" || class == "58" || class == "08" || e.Code == "25P03":
 		return fmt.Errorf("%w: the database cannot serve: %v", ragctx.ErrUnavailable, err)
 	case class == "40" || e.Code == "55P03":
 		return fmt.Errorf("%w: another write was in the way; try again: %v", ragctx.ErrUnavailable, err)
