@@ -35,8 +35,6 @@ type conversation struct {
 	Created         time.Time `json:"created_at"`
 	Updated         time.Time `json:"updated_at"`
 	Messages, Bytes int
-	Branches        int
-	Compactions     int
 }
 
 // showConversations lists the stored sessions.
@@ -138,6 +136,8 @@ type shown struct {
 type openConversation struct {
 	conversation
 
+	Branches, Compactions int
+
 	leaf        string // the last message of the branch shown
 	window      int
 	all, branch []message
@@ -156,11 +156,16 @@ func openConversationOf(v *visit) (c openConversation, err error) {
 		return c, ragctx.Invalid("window", "is %q; use a number of tokens", ragctx.Clip(q.Get("window")))
 	}
 	user := v.query("user_id", c.User)
-	found, err := get[conversation](v, c.path(""), user)
+	found, err := get[struct {
+		conversation
+
+		Branches, Compactions int
+	}](v, c.path(""), user)
 	if err != nil {
 		return c, err
 	}
-	found.User, c.conversation = c.User, found
+	found.User = c.User
+	c.conversation, c.Branches, c.Compactions = found.conversation, found.Branches, found.Compactions
 	c.leaf = cmp.Or(c.leaf, c.Leaf)
 	if c.Messages == 0 {
 		return c, nil

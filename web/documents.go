@@ -169,7 +169,7 @@ func minute(t time.Time) string {
 
 // searchDocuments lists the passages that answer a question.
 func (v *visit) searchDocuments(q string) (html.Part, error) {
-	found, err := send[answerOf](v, http.MethodPost, "/v1/search", v.query(),
+	found, err := send[foundItems](v, http.MethodPost, "/v1/search", v.query(),
 		map[string]any{"query": q, "context_types": []string{"resource"}, "max_results": 30, "highlight": true})
 	if err != nil {
 		return nil, err

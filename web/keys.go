@@ -19,7 +19,13 @@ type apiKey struct {
 	Expires                time.Time
 	Revoked                time.Time
 	LastUsed               time.Time `json:"last_used"`
-	Key                    string    // only of a new one
+}
+
+// newKey is a key that was just created, with its text.
+type newKey struct {
+	apiKey
+
+	Key string
 }
 
 var roles = []choice{{"read", "read"}, {"write", "write"}, {"admin", "admin"}}
@@ -27,7 +33,7 @@ var roles = []choice{{"read", "read"}, {"write", "write"}, {"admin", "admin"}}
 func showKeys(v *visit) (html.Part, error) { return v.keyPage(nil) }
 
 // keyPage lists the keys, and shows the text of a new one once.
-func (v *visit) keyPage(made *apiKey) (html.Part, error) {
+func (v *visit) keyPage(made *newKey) (html.Part, error) {
 	page, err := get[struct {
 		Keys       []apiKey
 		NextCursor string `json:"next_cursor"`
@@ -66,7 +72,7 @@ func (v *visit) keyPage(made *apiKey) (html.Part, error) {
 	}
 	return html.List{
 		heading("Health", v.healthTabs(keysPath)),
-		html.If(made != nil, v.newKey(made)), list,
+		html.If(made != nil, v.showNewKey(made)), list,
 		html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button",
 			html.A("href", v.link(keysPath, "cursor", page.NextCursor)), html.Text("Next keys")))),
 		html.E("section", html.T("h2", "A new key"), html.E("form.row", html.A("method", "post"), html.A("action", v.link(keysPath)),
@@ -85,7 +91,7 @@ func (v *visit) keyPage(made *apiKey) (html.Part, error) {
 }
 
 // newKey shows the text of a key, which the server does not keep.
-func (v *visit) newKey(made *apiKey) html.Part {
+func (v *visit) showNewKey(made *newKey) html.Part {
 	if made == nil {
 		return nil
 	}
@@ -123,7 +129,7 @@ func createKey(v *visit) (html.Part, error) {
 		}
 		body["expires"] = v.now().AddDate(0, 0, days)
 	}
-	made, err := send[apiKey](v, http.MethodPost, "/v1/keys", nil, body)
+	made, err := send[newKey](v, http.MethodPost, "/v1/keys", nil, body)
 	if err != nil {
 		return nil, err
 	}

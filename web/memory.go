@@ -39,7 +39,6 @@ type memoryOf struct {
 	Occurred, Recorded time.Time
 	Version            int
 	Pinned, Profile    bool
-	Reason             string // why it is in quarantine
 	About              *struct {
 		Kind, Subject, Attribute, Value, Rule, Reason, When string
 		Confidence                                          float64

@@ -287,7 +287,13 @@ func (s memoryScope) quarantine(v *visit) (html.Part, error) {
 	if s.asOf != "" {
 		return nil, nil
 	}
-	list, err := get[memoryList](v, "/v1/memories:quarantine", v.query("user_id", s.user, "limit", "100"))
+	list, err := get[struct {
+		Memories []struct {
+			memoryOf
+
+			Reason string
+		}
+	}](v, "/v1/memories:quarantine", v.query("user_id", s.user, "limit", "100"))
 	if err != nil || len(list.Memories) == 0 {
 		return nil, err
 	}
@@ -295,7 +301,8 @@ func (s memoryScope) quarantine(v *visit) (html.Part, error) {
 	for _, m := range list.Memories {
 		m.State = "quarantined"
 		rows = append(rows, html.E("li.memory#"+anchor(m.ID), html.E("div", html.E("p.content", html.Text(m.Content)),
-			html.E("p.small.fate", html.Text(sentence(m.Reason))), html.E("div.about.small", s.about(v, m), s.actions(v, m)))))
+			html.E("p.small.fate", html.Text(sentence(m.Reason))),
+			html.E("div.about.small", s.about(v, m.memoryOf), s.actions(v, m.memoryOf)))))
 	}
 	return html.E("section.quarantine", html.E("h2", html.Text("In quarantine")),
 		html.E("p.quiet", html.Text("No answer shows these texts until somebody releases them.")), html.E("ul", rows)), nil

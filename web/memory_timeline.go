@@ -24,12 +24,15 @@ type turnOf struct {
 		Content    ragctx.Content
 	}
 	Occurred time.Time
-	Learnt   []memoryChange
+	Learnt   []struct {
+		memoryChange
+
+		ID string `json:"memory_id"`
+	}
 }
 
 // memoryChange is a change of a memory.
 type memoryChange struct {
-	ID                          string `json:"memory_id"`
 	At                          time.Time
 	Op, By, Turn, Other, Reason string
 	Content, Was                string // the text after the change and before it

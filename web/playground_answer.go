@@ -28,9 +28,18 @@ func slideOf(tokens int) int {
 	return int(math.Round(1000 * min(at, 1)))
 }
 
+// foundItems has the fields of an answer of /v1/search that the pages show.
+type foundItems struct {
+	Items       []answerItem
+	Degraded    []string
+	Unquoted    []string
+	Corrections []struct{ Word, As string }
+}
+
 // answerOf has the fields of an answer of /v1/context that the playground shows.
 type answerOf struct {
-	Items       []answerItem
+	foundItems
+
 	XML, Text   string
 	TotalTokens int `json:"total_tokens"`
 	Dropped     []struct {
@@ -41,11 +50,8 @@ type answerOf struct {
 		ID, Reason, Depth string
 		Saved             int `json:"tokens_saved"`
 	}
-	Degraded    []string
-	Note        string
-	Unquoted    []string
-	Corrections []struct{ Word, As string }
-	Providers   []struct {
+	Note      string
+	Providers []struct {
 		Name     string
 		Returned int     `json:"items_returned"`
 		Used     int     `json:"items_used"`
@@ -105,10 +111,11 @@ func (v *visit) answered(q question, s setting, compare bool) (html.Part, error)
 	body["explain"] = true
 	wider := maps.Clone(body)
 	wider["max_results"], wider["highlight"] = max(rankedItems, s.items), true
-	var a, found answerOf
+	var found foundItems
+	var a answerOf
 	var err, failed error
 	var both sync.WaitGroup
-	both.Go(func() { found, failed = send[answerOf](v, http.MethodPost, "/v1/search", v.query(), wider) })
+	both.Go(func() { found, failed = send[foundItems](v, http.MethodPost, "/v1/search", v.query(), wider) })
 	a, err = send[answerOf](v, http.MethodPost, "/v1/context", v.query(), body)
 	both.Wait()
 	if err = errors.Join(err, failed); err != nil {

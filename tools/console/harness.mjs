@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import assert from "node:assert/strict";
 
-const { MODULES, WORK, RAGCTX, PICTURES } = process.env;
+const { MODULES, WORK, RAGCTX, PICTURES, GALLERY } = process.env;
 const require = createRequire(join(MODULES, "x.js"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
@@ -140,6 +140,7 @@ export class Context {
 export async function accessible(page) {
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
+    await exhibit(page, colorScheme);
     const found = await page.evaluate(`(() => { const module = undefined, exports = undefined, define = undefined; ${axe}; return window.axe.run(); })()`);
     const serious = found.violations.filter((v) => v.impact === "serious" || v.impact === "critical");
     assert.deepEqual(serious.map((v) => `${v.id}: ${v.nodes.map((n) => `${n.html} ${n.failureSummary}`).join("\n")}`), [], `axe in ${colorScheme}`);
@@ -159,6 +160,7 @@ export async function fits(page) {
       return `${over} px too wide: ${guilty.join(" | ")}`;
     });
     assert.equal(wide, "", `at ${width} px`);
+    await exhibit(page, width);
   }
   await page.setViewportSize(before);
 }
@@ -168,6 +170,15 @@ export async function picture(page, name) {
   if (!PICTURES) return;
   mkdirSync(PICTURES, { recursive: true });
   await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+}
+
+// exhibit writes a picture of the whole page into GALLERY, for people who judge the design.
+let exhibits = 0;
+async function exhibit(page, what) {
+  if (!GALLERY) return;
+  mkdirSync(GALLERY, { recursive: true });
+  const name = new URL(page.url()).pathname.replace("/console/", "").replaceAll("/", "-");
+  await page.screenshot({ path: join(GALLERY, `${String(++exhibits).padStart(3, "0")}-${name}-${what}.png`), fullPage: true });
 }
 
 // until waits for a condition, and fails with its last error after a minute.

@@ -8,7 +8,8 @@
 # default. It needs chromium and node, and the npm registry the first time: the packages are
 # installed into NODE (ragctx-console in the user's cache). A program of continuous integration
 # (CI=true) that is root installs chromium with apt. Where something is missing, nothing is run, and
-# the reason is printed. PICTURES=DIR writes the screenshots of the docs there.
+# the reason is printed. PICTURES=DIR writes the screenshots of the docs there, and GALLERY=DIR one of
+# each page that is checked, in both colours and all widths.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
