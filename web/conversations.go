@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -65,7 +66,7 @@ func showConversations(v *visit) (html.Part, error) {
 			html.E("td", clock(c.Created, "2 Jan 2006, 15:04")), html.E("td", clock(c.Updated, "2 Jan 2006, 15:04"))))
 	}
 	head := html.List{}
-	for _, name := range []string{"Session", "User", "Messages", "Size", "Begun", "Last change"} {
+	for _, name := range []string{"Session", "User", "Messages", "Size", "Begun (UTC)", "Last change (UTC)"} {
 		class := "th"
 		if name == "Messages" || name == "Size" {
 			class = "th.number"
@@ -176,7 +177,7 @@ func openConversationOf(v *visit) (c openConversation, err error) {
 	return c, err
 }
 
-// read reads the rest of what the page shows.
+// read reads the messages, compactions and labels of the conversation.
 func (c *openConversation) read(v *visit) error {
 	user := v.query("user_id", c.User)
 	all, err := get[struct{ Messages []message }](v, c.path("/messages"),
@@ -277,7 +278,7 @@ func (c *openConversation) button(v *visit, do string) html.Part {
 		html.E("button", html.A("name", "do"), html.A("value", do), html.Text(conversationActions[do].name)))
 }
 
-// actOnConversation does what a button says.
+// actOnConversation runs the action of a button.
 func actOnConversation(v *visit) (html.Part, error) {
 	do := v.param("do")
 	a, known := conversationActions[do]
@@ -306,7 +307,7 @@ func actOnConversation(v *visit) (html.Part, error) {
 	return v.goTo(c.link(v, "window", v.param("window"), "done", do))
 }
 
-// conversationDone says what the visitor has just done.
+// conversationDone confirms the last action of the visitor.
 func conversationDone(v *visit) html.Part {
 	do := v.r.URL.Query().Get("done")
 	text := conversationActions[do].done
@@ -316,5 +317,11 @@ func conversationDone(v *visit) html.Part {
 	return html.If(text != "", html.E("p.note", html.A("role", "status"), html.Text(text)))
 }
 
+// htmlSafe are the escapes that encoding/json writes for the sake of HTML. A backslash that is itself escaped stays.
+var htmlSafe = strings.NewReplacer(`\\`, `\\`, `\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
+
+// plainJSON returns JSON for people. The page escapes it anyway.
+func plainJSON(raw []byte) string { return htmlSafe.Replace(string(raw)) }
+
 // compactText returns JSON on one line for people.
-func compactText(raw json.RawMessage) string { return excerpt(string(raw), 400) }
+func compactText(raw json.RawMessage) string { return excerpt(plainJSON(raw), 400) }

@@ -88,7 +88,7 @@ func (c *openConversation) graph(address func(...string) string) html.Part {
 			continue
 		}
 		dots = append(dots, html.E("a", html.A("href", address("leaf", n.ID)), html.A("aria-label",
-			"Branch that ends with “"+excerpt(textOf(n.Content), 60)+"”"),
+			"Branch that ends with "+n.quoted(60)),
 			html.If(n.ID == c.Leaf, html.E("circle.leaf", html.Int("cx", x(n)), html.Int("cy", y(n)), html.Int("r", radius+4))), dot))
 	}
 	return html.List{
@@ -117,7 +117,7 @@ func roleClass(role string) string {
 	return "user"
 }
 
-// title describes a message for who points at it.
+// title describes a message to a visitor who points at it.
 func (n node) title(label, fate string) string {
 	text := n.Role + ": " + excerpt(textOf(n.Content), 160)
 	if label != "" {
@@ -129,6 +129,14 @@ func (n node) title(label, fate string) string {
 	return text
 }
 
+// quoted returns the beginning of a message in quotes.
+func (n node) quoted(limit int) string {
+	if text := excerpt(textOf(n.Content), limit); text != "" {
+		return "“" + text + "”"
+	}
+	return "a message without text"
+}
+
 // branches lists the branches as links, and continues from another one.
 func (c *openConversation) branches(v *visit, address func(...string) string) html.Part {
 	nodes, _ := c.nodes()
@@ -137,7 +145,7 @@ func (c *openConversation) branches(v *visit, address func(...string) string) ht
 		if len(n.children) > 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s, ends with “%s”", amount(n.depth+1, "message"), excerpt(textOf(n.Content), 80))
+		text := amount(n.depth+1, "message") + ", ends with " + n.quoted(80)
 		row := html.List{html.E("a", html.A("href", address("leaf", n.ID)), html.If(n.ID == c.leaf, html.A("aria-current", "true")),
 			html.Text(text))}
 		if n.ID == c.Leaf {

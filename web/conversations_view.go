@@ -172,7 +172,7 @@ func (c *openConversation) compactions(v *visit) html.Part {
 			html.If(r.Record.Summary != "", html.E("details", html.E("summary", html.Text("Summary")), html.E("pre.result",
 				html.Text(r.Record.Summary)))),
 			html.If(len(replaced) > 0, html.E("details", html.E("summary", html.Text("Replaced: "+amount(len(replaced), "message"))),
-				html.E("ul.small", replaced)))))
+				html.E("ul.small.replaced", replaced)))))
 	}
 	return html.List{
 		html.If(len(list) == 0, html.E("p.quiet", html.Text("None: the model is shown all messages that fit the window."))),
@@ -189,7 +189,7 @@ func textOf(content ragctx.Content) string {
 	}
 	for _, b := range content {
 		if b.Type == ragctx.BlockToolUse {
-			return b.Name + " " + string(b.Input)
+			return b.Name + " " + plainJSON(b.Input)
 		}
 		if b.Type == ragctx.BlockToolResult {
 			return b.Content.String()

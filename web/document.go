@@ -58,7 +58,7 @@ func metadata(m map[string]any) (list html.List) {
 		value, ok := m[name].(string)
 		if !ok {
 			b, _ := json.Marshal(m[name]) // decoded JSON: cannot fail
-			value = string(b)
+			value = plainJSON(b)
 		}
 		list = append(list, html.T("dt", name), html.T("dd", value))
 	}

@@ -102,7 +102,7 @@ func (v *visit) documentTable(prefix string) (html.Part, error) {
 		}
 		rows = append(rows, html.E("tr",
 			html.E("td", html.E("a", html.A("href", v.oneDocument(d.ID)), html.Text(cmp.Or(path.Base(d.ID), d.ID))),
-				html.If(d.Title != "" && d.Title != d.ID, html.T("span.quiet", " "+d.Title))),
+				html.If(d.Title != "" && d.Title != d.ID && d.Title != path.Base(d.ID), html.T("span.quiet", " "+d.Title))),
 			html.E("td.quiet", html.T("span.type", strings.TrimPrefix(d.MIME, "text/")), tagList(d.Tags)),
 			html.T("td.number", size(d.Bytes)),
 			html.T("td.number", grouped(d.Chunks)),
@@ -164,7 +164,7 @@ func minute(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02 15:04")
+	return t.UTC().Format("2 Jan 2006, 15:04")
 }
 
 // searchDocuments lists the passages that answer a question.

@@ -180,8 +180,8 @@ func (v *visit) vectors() (html.Part, error) {
 				amount(r.Samples, "sample"))
 		}
 		gauges = append(gauges, html.E("div", html.E("p", html.T("strong", k.name), html.Text(" "+text)), gauge(k.of.Recall),
-			html.T("p.quiet.small", fmt.Sprintf("Vector searches: %s, median %s ms, 99 %% within %s ms", grouped(k.of.Searches),
-				decimal(k.of.P50), decimal(k.of.P99)))))
+			html.If(k.of.Searches > 0, html.T("p.quiet.small", fmt.Sprintf("Vector searches: %s, median %s ms, 99 %% within %s ms",
+				grouped(k.of.Searches), decimal(k.of.P50), decimal(k.of.P99))))))
 	}
 	for _, i := range st.Indexes {
 		rows = append(rows, html.E("tr", html.T("td", i.Namespace), html.T("td", i.Kind), html.T("td", i.Graph), html.T("td", i.State),

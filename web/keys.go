@@ -67,8 +67,8 @@ func (v *visit) keyPage(made *newKey) (html.Part, error) {
 			"every request needs a key."))
 	if len(rows) > 0 {
 		list = wide("Keys", html.E("table", html.E("thead", html.E("tr", column("Key"), column("Role"), column("For"),
-			numberColumn("Created"), numberColumn("Last used"),
-			numberColumn("Expires"), column("State"))), html.E("tbody", rows)))
+			numberColumn("Created (UTC)"), numberColumn("Last used (UTC)"),
+			numberColumn("Expires (UTC)"), column("State"))), html.E("tbody", rows)))
 	}
 	return html.List{
 		heading("Health", v.healthTabs(keysPath)),
@@ -173,7 +173,7 @@ func showAudit(v *visit) (html.Part, error) {
 		if e.Status >= http.StatusBadRequest {
 			status = html.T("td.number.fault", strconv.Itoa(e.Status))
 		}
-		rows = append(rows, html.E("tr", html.T("td.when", e.At.UTC().Format(time.DateTime)),
+		rows = append(rows, html.E("tr", html.T("td.when", moment(e.At)),
 			html.E("td", html.If(e.KeyID != "", html.E("a", html.A("href", v.link(auditPath, "key_id", e.KeyID)),
 				html.Text(name)))), html.T("td", e.Operation), html.T("td", e.Namespace), html.T("td", e.Target), status))
 	}

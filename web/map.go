@@ -165,7 +165,7 @@ type mapGroup struct {
 // Beyond the colours there is one group of all others.
 func (m *vectorMap) groups(by string) (groups []mapGroup, of []int) {
 	names := make([]string, len(m.points))
-	for depth := 4; depth > 0; depth-- { // the finest grouping that the colours suffice for
+	for depth := 6; depth > 0; depth-- { // the finest grouping that the colours suffice for
 		counts := make(map[string]int)
 		for i, p := range m.points {
 			names[i] = groupOf(p, by, depth)

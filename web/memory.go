@@ -69,7 +69,7 @@ func (m memoryOf) turn() string {
 	return m.ID
 }
 
-// kind returns a short name of what the memory is.
+// kind returns a short name of the kind of the memory.
 func (m memoryOf) kind() string {
 	if m.About != nil {
 		return m.About.Kind
@@ -77,7 +77,7 @@ func (m memoryOf) kind() string {
 	return m.Type
 }
 
-// memoryScope is what the form of the page selects.
+// memoryScope is the selection of the form.
 type memoryScope struct {
 	user, contains, session, show string
 	asOf                          string // RFC 3339; "" is now
@@ -92,7 +92,7 @@ var memoryStates = []struct {
 	{"", "everything", []string{"active", "superseded", "expired", "deleted"}},
 	{"current", "what is current", []string{"active"}},
 	{"past", "what was superseded or has expired", []string{"superseded", "expired"}},
-	{"forgotten", "what was forgotten", []string{"deleted"}},
+	{"deleted", "what was deleted", []string{"deleted"}},
 }
 
 func readMemoryScope(v *visit) memoryScope {
@@ -172,7 +172,7 @@ func showMemory(v *visit) (html.Part, error) {
 		}
 	}
 	form := s.form(v, users, momentsOf(all))
-	return html.List{heading("Memory"), done(v), form, html.E("div#timeline", known)}, nil
+	return html.List{heading("Memory"), done(v), form, s.choice(v, users), html.E("div#timeline", known)}, nil
 }
 
 // userCount is a user with the number of their memories.
@@ -188,6 +188,16 @@ func usersOf(v *visit) ([]userCount, error) {
 		return nil, nil
 	}
 	return slices.DeleteFunc(found.Results, func(u userCount) bool { return u.Type != "user" }), err
+}
+
+// choice lists the users as links. A page without a user shows it.
+func (s memoryScope) choice(v *visit, users []userCount) html.Part {
+	var list html.List
+	for _, u := range users {
+		list = append(list, html.E("li", html.E("a", html.A("href", v.link(memoryPath, "user", u.Name)), html.Text(u.Name)),
+			html.Text(" "), html.T("span.quiet", amount(u.Total, "memory"))))
+	}
+	return html.If(s.user == "" && len(list) > 0, html.E("section.users", html.T("h2", "Users"), html.E("ul", list)))
 }
 
 // form selects the user and the memories, and has the slider.

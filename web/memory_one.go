@@ -162,7 +162,7 @@ func (s memoryScope) editForm(v *visit, m memoryOf) html.Part {
 		html.E("div.actions", html.E("button.main", html.Text("Save"))))
 }
 
-// saveMemory stores what the form of a memory says.
+// saveMemory stores the fields of the form of a memory.
 func saveMemory(v *visit) (html.Part, error) {
 	s := memoryScope{user: v.param("user")}
 	id := v.param("id")
@@ -205,11 +205,11 @@ var memoryActions = map[string]memoryAction{
 	},
 	"unpin":   {name: "Unpin", done: "The memory is no longer pinned.", method: http.MethodPatch, body: map[string]any{"pinned": false}},
 	"undo":    {name: "Undo", done: "The last change of the memory is undone.", method: http.MethodPost, verb: ":undo"},
-	"forget":  {name: "Forget", done: "Forgotten: no answer shows the memory. Undo brings it back.", method: http.MethodDelete},
+	"delete":  {name: "Delete", done: "Deleted: no answer shows the memory. Undo brings it back.", method: http.MethodDelete},
 	"release": {name: "Release", done: "Released: answers may show the memory from now on.", method: http.MethodPost, verb: ":release"},
 	"discard": {name: "Discard", done: "Discarded: no answer has shown it.", method: http.MethodPost, verb: ":discard"},
 	"erase": {
-		name: "Erase for good", done: "Erased from the database, its history and its files.", method: http.MethodDelete,
+		name: "Erase", done: "Erased from the database, its history and its files.", method: http.MethodDelete,
 		query: url.Values{"erase": {"true"}},
 	},
 	"save": {done: "The memory is changed."},
@@ -217,7 +217,7 @@ var memoryActions = map[string]memoryAction{
 
 // actions are the buttons that fit the state of a memory.
 func (s memoryScope) actions(v *visit, m memoryOf) html.Part {
-	names := []string{"pin", "undo", "forget"}
+	names := []string{"pin", "undo", "delete"}
 	switch {
 	case m.State == "quarantined":
 		names = []string{"release", "discard"}
@@ -232,11 +232,11 @@ func (s memoryScope) actions(v *visit, m memoryOf) html.Part {
 	var list html.List
 	for _, name := range names {
 		class := "button.small"
-		if name == "forget" || name == "discard" || name == "erase" {
+		if name == "delete" || name == "discard" || name == "erase" {
 			class = "button.small.danger"
 		}
 		list = append(list, html.E(class, html.A("name", "do"), html.A("value", name), html.If(name == "erase", html.A("data-confirm",
-			"Erase this memory for good, with its turn?")),
+			"Erase this memory and its turn? They cannot be brought back.")),
 			html.Text(memoryActions[name].name), html.E("span.unseen", html.Text(" "+excerpt(m.Content, 60)))))
 	}
 	return html.E("form.actions", html.A("method", "post"), html.A("action", v.link(memoryPath+"/act")), v.tokenField(), hidden("id",
@@ -244,7 +244,7 @@ func (s memoryScope) actions(v *visit, m memoryOf) html.Part {
 		hidden("user", s.user), hidden("back", v.r.URL.RequestURI()), list)
 }
 
-// actOnMemory does what a button says, and leads back to its page.
+// actOnMemory runs the action of a button, and leads back to its page.
 func actOnMemory(v *visit) (html.Part, error) {
 	do, id, user := v.param("do"), v.param("id"), v.param("user")
 	a, known := memoryActions[do]
@@ -276,7 +276,7 @@ func body(fields map[string]any) any {
 	return fields
 }
 
-// done says what the visitor has just done.
+// done confirms the last action of the visitor.
 func done(v *visit) html.Part {
 	text := memoryActions[v.r.URL.Query().Get("done")].done
 	return html.If(text != "", html.E("p.note", html.A("role", "status"), html.Text(text)))
@@ -305,5 +305,5 @@ func (s memoryScope) quarantine(v *visit) (html.Part, error) {
 			html.E("div.about.small", s.about(v, m.memoryOf), s.actions(v, m.memoryOf)))))
 	}
 	return html.E("section.quarantine", html.E("h2", html.Text("In quarantine")),
-		html.E("p.quiet", html.Text("No answer shows these texts until somebody releases them.")), html.E("ul", rows)), nil
+		html.E("p.quiet", html.Text("No answer shows these texts until a person releases them.")), html.E("ul", rows)), nil
 }

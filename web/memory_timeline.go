@@ -218,7 +218,7 @@ func (s memoryScope) memory(v *visit, m memoryOf, t turnOf, number int) (html.Pa
 			html.E("div.about.small", s.about(v, m), s.actions(v, m)))), nil
 }
 
-// replaced lists what a memory of a turn superseded.
+// replaced lists the memories that a memory of a turn superseded.
 func (s memoryScope) replaced(v *visit, m memoryOf, t turnOf) (list html.List) {
 	for _, c := range t.Learnt {
 		if c.Op == "superseded" && c.Other == m.ID && !c.Undone {
@@ -248,7 +248,7 @@ func (s memoryScope) about(v *visit, m memoryOf) html.Part {
 	}
 }
 
-// end tells what became of a memory that is no longer current.
+// end shows the fate of a memory that is no longer current.
 func (s memoryScope) end(v *visit, m memoryOf) (html.Part, error) {
 	h, err := get[memoryHistory](v, "/v1/memories/"+segment(m.ID)+"/history", v.query("user_id", s.user))
 	if err != nil && !errors.Is(err, ragctx.ErrNotFound) {

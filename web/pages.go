@@ -130,13 +130,15 @@ func alive(v *visit) (html.Part, error) {
 	return nil, nil
 }
 
-// sentence returns text with a capital and a full stop.
+// sentence returns text with a capital and a full stop. The name of a field stays as it is.
 func sentence(text string) string {
 	first, n := utf8.DecodeRuneInString(text)
 	if n == 0 {
 		return ""
 	}
-	text = string(unicode.ToUpper(first)) + text[n:]
+	if word, _, _ := strings.Cut(text, " "); !strings.Contains(word, "_") {
+		text = string(unicode.ToUpper(first)) + text[n:]
+	}
 	if !strings.HasSuffix(text, ".") {
 		text += "."
 	}

@@ -159,7 +159,7 @@ func showPlayground(v *visit) (html.Part, error) {
 				html.T("button.main", "Ask")),
 			html.E("div.scope",
 				html.E("label", html.T("span", "User"), html.E("input", html.A("name", "user"), html.A("value", q.user),
-					html.A("placeholder", "everybody's"), html.A("maxlength", "512"), html.A("autocomplete", "off"))),
+					html.A("placeholder", "no user"), html.A("maxlength", "512"), html.A("autocomplete", "off"))),
 				html.E("fieldset.types", html.T("legend", "Search in"), typeBoxes(q)),
 				html.E("label.check", html.E("input", html.A("type", "checkbox"), html.A("name", "compare"), html.A("value", "1"),
 					html.Flag("checked", q.compare)), html.T("span", "Compare two settings")),

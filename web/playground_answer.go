@@ -87,8 +87,7 @@ func showAnswer(v *visit) (html.Part, error) {
 		v.w.Header().Set("HX-Replace-Url", playgroundPath+"?"+v.r.URL.RawQuery)
 	}
 	if q.text == "" {
-		return html.T("p.empty", "Ask something. The page shows the items that were found and why they rank as they do, the text that a "+
-			"model would see, and its cost. Everything follows the form as you change it."), nil
+		return v.nothingAsked()
 	}
 	n := 1
 	if q.compare {
@@ -103,6 +102,20 @@ func showAnswer(v *visit) (html.Part, error) {
 		columns = append(columns, one)
 	}
 	return html.E("div.answers", html.If(q.compare, html.A("data-compare", "")), columns), nil
+}
+
+// nothingAsked explains the page. In a namespace without documents it leads to the page that stores some.
+func (v *visit) nothingAsked() (html.Part, error) {
+	some, err := get[struct{ Documents []document }](v, "/v1/documents", v.query("limit", "1"))
+	if err != nil {
+		return nil, err
+	}
+	return html.List{
+		html.T("p.empty", "Ask something. The page shows the items that were found and why they rank as they do, the text that a "+
+			"model would see, and its cost. Everything follows the form as you change it."),
+		html.If(len(some.Documents) == 0, html.E("p.note", html.Text("This namespace has no documents yet. Store some on the page "),
+			html.E("a", html.A("href", v.link(documentsPath)), html.Text("Documents")), html.Text("."))),
+	}, nil
 }
 
 // answered shows the answer for one setting.
@@ -221,7 +234,7 @@ type rankedItem struct {
 	reranked  int            // place before the reranker; 0 without one
 }
 
-// rank joins the items of a search with what the answer did with them. Items that only the answer has come
+// rank joins the items of a search with their fate in the answer. Items that only the answer has come
 // last.
 func rank(found []answerItem, a answerOf) []rankedItem {
 	shown := make(map[string]int)
@@ -333,7 +346,7 @@ func (v *visit) ranking(all []rankedItem) html.Part {
 	}
 }
 
-// rows are the rows of items, the first of which has the place after a number.
+// rows are the rows of items. The first has the place after a number.
 func rows(v *visit, all []rankedItem, after int) (list html.List) {
 	for i, it := range all {
 		class := "li"
@@ -408,14 +421,13 @@ func marked(it answerItem) (list html.List) {
 	return append(list, html.Text(it.Content[at:]))
 }
 
-// beginnings match the first line of an item in each format. Content never begins a line like that: it is
-// escaped or indented.
+// beginnings match the beginning of an item in each format. Content is escaped or indented.
 var beginnings = map[string]*regexp.Regexp{
 	"xml": regexp.MustCompile(`(?m)^<context `), "documents": regexp.MustCompile(`(?m)^<document index=`),
-	"text": regexp.MustCompile(`(?m)^\[\d+\] `),
+	"text": regexp.MustCompile(`(?m)^\[\d+\] `), "json": regexp.MustCompile(`\{"source":`),
 }
 
-// rendering shows the rendered answer, cut into its items where the format has lines.
+// rendering shows the rendered answer, cut into its items.
 func (a answerOf) rendering(format string) html.Part {
 	text := cmp.Or(a.XML, a.Text)
 	if text == "" {

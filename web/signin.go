@@ -31,7 +31,7 @@ func (v *visit) signInForm(next, fault string) html.Part {
 				html.Flag("required", true), html.Flag("autofocus", true), html.A("autocomplete", "current-password"),
 				html.Int("maxlength", maxKeyBytes), html.If(fault != "", html.A("aria-describedby", "fault")))),
 			html.T("button.main", "Sign in")),
-		html.E("p.quiet", html.Text("Keys are made with "), html.T("code", "ragctx keys create"), html.Text(".")))
+		html.E("p.quiet", html.Text("Create keys with "), html.T("code", "ragctx keys create"), html.Text(".")))
 }
 
 // signIn starts a session for a key that the server accepts.

@@ -48,7 +48,8 @@ func showTeams(v *visit) (html.Part, error) {
 	head := html.List{
 		html.E("th", html.A("scope", "col"), html.Text("Cluster")), html.E("th.number", html.A("scope", "col"),
 			html.Text("Messages")),
-		html.E("th", html.A("scope", "col"), html.Text("Begun")), html.E("th", html.A("scope", "col"), html.Text("Last message")),
+		html.E("th", html.A("scope", "col"), html.Text("Begun (UTC)")),
+		html.E("th", html.A("scope", "col"), html.Text("Last message (UTC)")),
 	}
 	return html.List{
 		heading("Teams"),

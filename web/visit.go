@@ -87,7 +87,7 @@ func (v *visit) checked(show view) (html.Part, error) {
 	return show(v)
 }
 
-// rights has what a key may use.
+// rights are the namespaces and the role of a key.
 type rights struct {
 	Namespaces []string
 	Role       string

@@ -9,7 +9,8 @@
 # installed into NODE (ragctx-console in the user's cache). A program of continuous integration
 # (CI=true) that is root installs chromium with apt. Where something is missing, nothing is run, and
 # the reason is printed. PICTURES=DIR writes the screenshots of the docs there, and GALLERY=DIR one of
-# each page that is checked, in both colours and all widths.
+# each page that is checked, in both colours and all widths. TREE=DIR is a folder of real documents for
+# a test of its own, such as the documentation of Kubernetes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 

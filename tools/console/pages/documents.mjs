@@ -1,5 +1,6 @@
 // The documents: browse, search, upload, chunks, versions, duplicates, delete and undo.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accessible, fits, picture, root, until } from "../harness.mjs";
@@ -39,6 +40,37 @@ export async function browse(t) {
   await page.goBack();
   assert.match(await page.locator(".found").textContent(), /pager/);
   await accessible(page);
+}
+
+// A folder of real documents, such as the documentation of Kubernetes. TREE names it.
+export async function tree(t) {
+  if (!process.env.TREE) return console.log("      skipped: TREE names no folder of documents");
+  const s = await t.serve();
+  const counts = execFileSync(process.env.RAGCTX, ["ingest", process.env.TREE, "--server", s.url], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+  const stored = (await s.call("GET", "/v1/status")).total.documents;
+  assert.ok(stored > 0, counts);
+  const page = await t.open(s, "/console/playground?q=how+are+the+pods+of+a+deployment+restarted%3F");
+  assert.ok(await page.locator(".items > li").count() > 3);
+  await accessible(page);
+  await fits(page);
+  for (const path of ["documents", "documents?q=restart+policy", "documents/duplicates", "map", "map?q=restart+policy", "health"]) {
+    await page.goto(`${s.url}/console/${path}`);
+    if (path.startsWith("map")) await page.locator("canvas[data-drawn]").waitFor({ timeout: 120_000 });
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await accessible(page);
+    await fits(page);
+  }
+  await page.goto(`${s.url}/console/documents`);
+  for (let seen = 0; ; await page.getByRole("link", { name: "Next documents" }).click()) {
+    const rows = page.locator("tbody tr:not(.folder)");
+    await until(async () => assert.notEqual(await rows.first().textContent(), seen));
+    seen = await rows.first().textContent();
+    await rows.first().getByRole("link").first().click();
+    await page.locator(".chunk").first().waitFor();
+    await fits(page);
+    await page.goBack();
+    if (await page.getByRole("link", { name: "Next documents" }).count() === 0) break;
+  }
 }
 
 export async function many(t) {

@@ -81,9 +81,31 @@ export async function signIn(t) {
   await page.getByLabel("API key").waitFor();
 }
 
-// The server is started again, so the session is gone.
+// The namespace of the page goes with every link.
+export async function namespaces(t) {
+  const s = await t.serve();
+  await s.put({ "a.txt": "the pager goes to the platform team" });
+  await s.put({ "b.txt": "on Fridays nobody deploys" }, "team");
+  const page = await t.open(s, "/console/documents");
+  await page.getByRole("link", { name: "a.txt" }).waitFor();
+  await page.getByLabel("Namespace").selectOption("team");
+  await page.waitForURL(/namespace=team/);
+  await page.getByRole("link", { name: "b.txt" }).click();
+  await page.getByRole("heading", { name: "b.txt" }).waitFor();
+  for (const name of ["Playground", "Memory", "Conversations", "Map", "Teams", "Health"]) {
+    await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { level: 1, name }).waitFor();
+    assert.match(page.url(), /namespace=team/, name);
+  }
+  await page.goto(s.url + "/console/playground?namespace=team&q=who+has+the+pager%3F");
+  await page.getByRole("heading", { name: "What the model sees" }).waitFor();
+  assert.ok(!(await page.locator("main").textContent()).includes("platform team"), "the page shows another namespace");
+}
+
+// The server is started again, so the session is gone: for a page, and for a part of one.
 export async function endedSession(t) {
   const s = await t.serve({ keys: true });
+  t.expect(/401/);
   const page = await t.open(s, "/console");
   await page.getByLabel("API key").fill(s.key);
   await page.keyboard.press("Enter");
@@ -91,6 +113,13 @@ export async function endedSession(t) {
   await s.stop();
   await s.start();
   await page.reload();
+  await page.getByText("Your session has ended").waitFor();
+  await page.getByLabel("API key").fill(s.key);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Playground" }).waitFor();
+  await s.stop();
+  await s.start();
+  await page.getByLabel("Question").fill("who has the pager?");
   await page.getByText("Your session has ended").waitFor();
   await page.getByLabel("API key").fill(s.key);
   await page.keyboard.press("Enter");

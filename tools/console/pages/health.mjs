@@ -29,6 +29,18 @@ export async function overview(t) {
   await picture(page, "console-health");
 }
 
+export async function serverGoesAway(t) {
+  const s = await busy(t);
+  t.expect(/ERR_CONNECTION_REFUSED|Failed to load resource|htmx:sendError|afterRequest/);
+  const page = await t.open(s, "/console/health");
+  await s.stop();
+  await page.getByText("The server does not answer").waitFor(); // the page asks every five seconds
+  await s.start();
+  await page.locator("#offline").waitFor({ state: "hidden" });
+  await s.put({ "new.txt": "a new text" });
+  await until(async () => assert.match(await page.locator(".figures").textContent(), /Documents5/));
+}
+
 export async function backup(t) {
   const s = await busy(t);
   const page = await t.open(s, "/console/health");

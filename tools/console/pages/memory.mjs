@@ -39,8 +39,8 @@ export async function timeline(t) {
   const page = await t.open(s, "/console/memory");
   await page.getByText("Nothing is remembered here").waitFor();
   assert.deepEqual(await page.locator("#users option").evaluateAll((all) => all.map((o) => o.value)), ["ada"]);
-  await page.getByLabel("User").fill("ada");
-  await page.getByRole("button", { name: "Show" }).click();
+  await page.locator(".users").getByRole("link", { name: "ada" }).click();
+  await page.waitForURL(/user=ada/);
   await page.locator(".timeline").waitFor();
   await accessible(page);
   await fits(page);
@@ -116,16 +116,16 @@ export async function change(t) {
   await page.getByRole("button", { name: /Undo/ }).click();
   await page.getByText("The last change of the memory is undone.").waitFor();
   assert.equal((await s.call("GET", "/v1/memories/note")).content, own.content);
-  // Forget, and bring back.
-  await page.getByRole("button", { name: /Forget/ }).click();
-  await page.getByText("Forgotten: no answer").waitFor();
+  // Delete, and bring back.
+  await page.getByRole("button", { name: /Delete/ }).click();
+  await page.getByText("Deleted: no answer").waitFor();
   assert.equal((await fetch(`${s.url}/v1/memories/note`)).status, 404);
   await page.getByRole("button", { name: /Undo/ }).click();
   await page.getByText("is undone").waitFor();
   assert.equal((await s.call("GET", "/v1/memories/note")).content, own.content);
-  // Erase for good, after a question.
-  await page.getByRole("button", { name: /Forget/ }).click();
-  await page.getByText("Forgotten: no answer").waitFor();
+  // Erase, after a question.
+  await page.getByRole("button", { name: /Delete/ }).click();
+  await page.getByText("Deleted: no answer").waitFor();
   await page.getByRole("button", { name: /Erase/ }).click();
   assert.equal(t.dialogs, 1);
   t.onDialog = (d) => d.accept();

@@ -30,6 +30,19 @@ export async function ledger(t) {
   assert.equal(await first.count(), 1, "a message comes once");
 }
 
+export async function serverGoesAway(t) {
+  const s = await team(t);
+  t.expect(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|Failed to load resource/);
+  const page = await t.open(s, "/console/teams/one?cluster=issue-17");
+  await page.locator("#ledger > li").first().waitFor();
+  await s.stop();
+  await s.start();
+  await say(s, { topic: "VALIDATION_RESULT", sender: "validator", text: "It works." });
+  const message = page.locator("#ledger > li", { hasText: "VALIDATION_RESULT" }).filter({ hasText: "validator" });
+  await message.first().waitFor();
+  assert.equal(await message.count(), 1, "a message comes once");
+}
+
 export async function pack(t) {
   const s = await team(t);
   const page = await t.open(s, "/console/teams/one?cluster=issue-17");
