@@ -100,9 +100,8 @@ func (s *Server) answersHere(c echo.Context) bool {
 
 // relay answers a request with the answer of the node that leads.
 func (s *Server) relay(c echo.Context, leader store.Leader, to *url.URL) (err error) {
-	control := http.NewResponseController(c.Response())
-	_ = control.SetReadDeadline(time.Time{})  // the other node has its own;
-	_ = control.SetWriteDeadline(time.Time{}) // writers without deadlines need none
+	out := newPieceWriter(c.Response())
+	_ = out.ctl.SetReadDeadline(time.Time{}) // the other node has its own
 	ctx, cancel := s.engine.Node().WhileLeading(c.Request().Context(), leader)
 	defer cancel()
 	proxy := httputil.ReverseProxy{
@@ -134,7 +133,7 @@ func (s *Server) relay(c echo.Context, leader store.Leader, to *url.URL) (err er
 		},
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, failed error) { err = unreachable(leader.URL, failed) },
 	}
-	proxy.ServeHTTP(c.Response(), c.Request().WithContext(ctx))
+	proxy.ServeHTTP(out, c.Request().WithContext(ctx))
 	return err
 }
 

@@ -1,8 +1,14 @@
 package api
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx/internal/access"
 )
@@ -24,5 +30,44 @@ func TestEverywhereReads(t *testing.T) {
 	}
 	if len(s.forwarder.here) != len(everywhere) {
 		t.Errorf("%d routes for %d operations", len(s.forwarder.here), len(everywhere))
+	}
+}
+
+// deadlines records the deadlines of an answer.
+type deadlines struct {
+	*httptest.ResponseRecorder
+
+	set []time.Time
+}
+
+func (d *deadlines) SetWriteDeadline(t time.Time) error {
+	d.set = append(d.set, t)
+	return nil
+}
+
+// TestPieceWriter gives each piece of an answer of unknown length a deadline, also of one that another node sends.
+func TestPieceWriter(t *testing.T) {
+	sends := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 3 {
+			_, _ = io.WriteString(w, "piece")
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(50 * time.Millisecond)
+		}
+	}))
+	t.Cleanup(sends.Close)
+	to, err := url.Parse(sends.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	proxy := httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(to) }}
+	proxy.ServeHTTP(newPieceWriter(d), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	if len(d.set) < 4 || !d.set[0].IsZero() || d.Body.String() != "piecepiecepiece" || !d.Flushed {
+		t.Fatalf("deadlines %v of %q, flushed: %v", d.set, d.Body, d.Flushed)
+	}
+	for _, at := range d.set[1:] {
+		if until := time.Until(at); until <= 0 || until > pieceTimeout {
+			t.Errorf("a piece has %v", until)
+		}
 	}
 }

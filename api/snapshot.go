@@ -91,10 +91,9 @@ func (s *Server) snapshot(context.Context, *struct{}) (*huma.StreamResponse, err
 func (s *Server) streamed(media, file string, write func(ctx context.Context, w io.Writer) error) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hctx huma.Context) {
 		resp := humaecho.Unwrap(hctx).Response()
-		out := &pieceWriter{resp: resp, ctl: http.NewResponseController(resp)}
+		out := newPieceWriter(resp)
 		hctx.SetHeader("Content-Type", media)
 		hctx.SetHeader("Content-Disposition", `attachment; filename="`+file+`"`)
-		_ = out.ctl.SetWriteDeadline(time.Time{}) // the first byte may take long
 		err := write(hctx.Context(), out)
 		switch {
 		case err == nil:
@@ -113,15 +112,26 @@ func (s *Server) streamed(media, file string, write func(ctx context.Context, w 
 
 // pieceWriter gives the client a new deadline for every piece.
 type pieceWriter struct {
-	resp  http.ResponseWriter
+	http.ResponseWriter
+
 	ctl   *http.ResponseController
 	begun bool
 }
 
+// newPieceWriter removes the deadline of the whole answer: the first byte may take long.
+func newPieceWriter(resp http.ResponseWriter) *pieceWriter {
+	p := &pieceWriter{ResponseWriter: resp, ctl: http.NewResponseController(resp)}
+	_ = p.ctl.SetWriteDeadline(time.Time{}) // unsupported writers need no deadline
+	return p
+}
+
+// Unwrap returns the writer of the answer to [http.ResponseController].
+func (p *pieceWriter) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+
 func (p *pieceWriter) Write(b []byte) (int, error) {
 	p.begun = true
 	_ = p.ctl.SetWriteDeadline(time.Now().Add(pieceTimeout)) // unsupported writers need no deadline
-	return p.resp.Write(b)
+	return p.ResponseWriter.Write(b)
 }
 
 // Snapshot downloads a snapshot into a new file and verifies it.

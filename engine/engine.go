@@ -131,6 +131,8 @@ type Options struct {
 	// Follow opens a database of Store also while another process writes to it. The engine then only reads, and
 	// takes over when that process is gone.
 	Follow bool
+	// Advertise is the host and port at which the other processes of Store reach this one; "" is the address of [Node.Announce].
+	Advertise string
 	// Index is the URL of the Weaviate cluster that has the indexes, with the API key IndexKey unless that is "";
 	// "" keeps them in files of Dir. See [weaviate.Options].
 	Index, IndexKey string

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -391,8 +392,9 @@ func (e Node) Announce(address, certificate string) error {
 	if certificate != "" {
 		scheme = "https"
 	}
+	at := scheme + "://" + cmp.Or(e.opts.Advertise, address)
 	e.node.mu.Lock()
-	e.node.self = store.Leader{URL: scheme + "://" + address, Host: hostname(), Token: token, Certificate: certificate}
+	e.node.self = store.Leader{URL: at, Host: hostname(), Token: token, Certificate: certificate}
 	e.node.mu.Unlock()
 	if e.node.follows() {
 		return nil

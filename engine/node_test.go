@@ -22,7 +22,7 @@ func TestFollowerOnPostgres(t *testing.T) {
 		o.Store, o.Follow = url, true
 		o.Now, o.NewID = nil, nil // ids of two processes differ
 	}
-	leader, follower := open(t, shared), open(t, shared)
+	leader, follower := open(t, shared, func(o *engine.Options) { o.Advertise = "node1.example.com:2" }), open(t, shared)
 	if !leader.Node().Leads() || follower.Node().Leads() {
 		t.Fatal("the first does not lead, or the second does")
 	}
@@ -34,7 +34,7 @@ func TestFollowerOnPostgres(t *testing.T) {
 	}
 	eventually(t, "the leader", func() bool {
 		l, err := follower.Node().Leader()
-		return err == nil && l.URL == "http://127.0.0.1:1" && l.Token != ""
+		return err == nil && l.URL == "http://node1.example.com:2" && l.Token != ""
 	})
 
 	// What is acknowledged is found at once, also from the cache of answers.

@@ -116,6 +116,15 @@ func checkAddr(v string) error {
 	return nil
 }
 
+func checkAdvertise(v string) error {
+	host, port, err := net.SplitHostPort(v)
+	n, _ := strconv.Atoi(port)
+	if err != nil || host == "" || n < 1 || n > 65535 || net.ParseIP(host).IsUnspecified() {
+		return fmt.Errorf("%q is not host:port of this machine, such as node1.example.com:7700", ragctx.Clip(v))
+	}
+	return nil
+}
+
 func checkServer(v string) error {
 	_, err := serverURL(v)
 	return err

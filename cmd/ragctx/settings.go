@@ -120,6 +120,10 @@ func allSettings() []setting {
 		}),
 		grouped("Serving", []option{
 			{"addr", "address of the server; port 0 picks a free port", fixed("127.0.0.1:7700"), checkAddr},
+			{
+				"advertise", "host and port at which other nodes of the same database reach this one; empty is addr",
+				fixed(""), optional(checkAdvertise),
+			},
 		}, securitySettings()),
 		grouped("Vectors and the embedder", []option{
 			{
