@@ -17,7 +17,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// spec 1.10, defaults; trap 1: a query of JSON has no types, and the constructor's one
+// A query of JSON has no types, and the constructor's one
 // filters nothing.
 func TestQueryDefaults(t *testing.T) {
 	var fromJSON ragctx.ContextQuery
@@ -50,7 +50,7 @@ func TestDefaultTypeDoesNotTravel(t *testing.T) {
 	}
 }
 
-// spec 1.10: the three presets.
+// The three presets.
 func TestPresets(t *testing.T) {
 	for _, c := range []struct {
 		query string
@@ -73,7 +73,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// spec 1.10: what is written is read.
+// What is written is read.
 func TestQueryRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := ragctx.NewQuery(rapid.String().Draw(t, "query")).
@@ -150,7 +150,7 @@ func TestValidateNamesTheField(t *testing.T) {
 	}
 }
 
-// spec 1.1, DECISION: names in any letter case, and their aliases.
+// Names in any letter case, and their aliases.
 func TestTypesAndDepths(t *testing.T) {
 	for in, want := range map[string]ragctx.ContextType{
 		"Memory": ragctx.TypeMemory, "RESOURCE": ragctx.TypeResource, "file": ragctx.TypeResource, "Custom": ragctx.TypeResource, "skill": ragctx.TypeSkill,
@@ -169,7 +169,7 @@ func TestTypesAndDepths(t *testing.T) {
 	}
 }
 
-// spec 1.10: 1.5 is 1, -.5 is 0.
+// 1.5 is 1, -.5 is 0.
 func TestRelevanceIsClamped(t *testing.T) {
 	for in, want := range map[float64]float64{1.5: 1, -.5: 0, .25: .25, math.Inf(1): 1, math.Inf(-1): 0} {
 		if got := (ragctx.ContextItem{}).WithRelevance(in).Relevance; got != want {
@@ -195,7 +195,7 @@ func TestRoundedHasSixDigits(t *testing.T) {
 	}
 }
 
-// spec 1.10: 50 + 75 + 25 = 150, and what exceeds an integer saturates.
+// 50 + 75 + 25 = 150, and what exceeds an integer saturates.
 func TestResultAddsUp(t *testing.T) {
 	var r ragctx.ContextResult
 	if !r.IsEmpty() {

@@ -71,7 +71,7 @@ func TestAssembleOverHTTP(t *testing.T) {
 	}
 }
 
-// §1.4 and §1.10: the base, a blank line and the context; without a base the context
+// The base, a blank line and the context; without a base the context
 // alone; without context the base, or nothing.
 func TestAssemblePrepends(t *testing.T) {
 	f := start(t, Options{})

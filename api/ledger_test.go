@@ -135,7 +135,7 @@ func TestLedgerRefuses(t *testing.T) {
 	}
 }
 
-// §4.7: sequences beyond 2^53 survive JSON.
+// Sequences beyond 2^53 survive JSON.
 func TestSequencesInJSON(t *testing.T) {
 	const big = ledger.Sequence(1<<62 + 1)
 	b, err := json.Marshal(ledger.Message{Sequence: big})
@@ -245,7 +245,7 @@ func (f *fixture) refusedUpgrade(t *testing.T) {
 	}
 }
 
-// §4.1: WebSocket frames {"type":"message","data":…}.
+// WebSocket frames {"type":"message","data":…}.
 func TestLedgerWebSocket(t *testing.T) {
 	f := start(t, Options{})
 	stored := f.say(t, say("X", "1"), say("Y", "2"))

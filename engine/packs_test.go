@@ -53,8 +53,8 @@ func (f *fixture) pack(r ledger.PackRequest, strategy string) engine.Packed {
 
 const withState = `{"sources":[{"topic":"STATE_SNAPSHOT","strategy":"latest","amount":1}]}`
 
-// §4.7: the snapshot reaches the worker's prompt, right after the message that it is of;
-// custom topics are sections by configuration; trap 35, also after a restart.
+// The snapshot reaches the worker's prompt, right after the message that it is of;
+// custom topics are sections by configuration, also after a restart.
 func TestStateReachesThePrompt(t *testing.T) {
 	f := open(t, func(o *engine.Options) { o.Ledgers.Sections = map[string]string{"DEPLOYED": "deployment"} })
 	f.publish("PLAN_READY", "planner", "rotate the keys", "")
@@ -86,7 +86,7 @@ func TestStateReachesThePrompt(t *testing.T) {
 	}
 }
 
-// §4.7: loading a stopped cluster writes nothing.
+// Loading a stopped cluster writes nothing.
 func TestLoadingAClusterWritesNothing(t *testing.T) {
 	f := open(t)
 	f.publish("ISSUE_OPENED", "user", "it fails", "")
@@ -103,7 +103,7 @@ func TestLoadingAClusterWritesNothing(t *testing.T) {
 	}
 }
 
-// §4.5 and §4.7: metrics as one message and one line of the log, only where they are
+// Metrics as one message and one line of the log, only where they are
 // switched on, without text of the context.
 func TestContextMetrics(t *testing.T) {
 	f := open(t)
@@ -248,7 +248,7 @@ func TestWrongSections(t *testing.T) {
 	}
 }
 
-// §4.7: the replay filter holds after a reload.
+// The replay filter holds after a reload.
 func TestReplayAfterReload(t *testing.T) {
 	f := open(t)
 	m := ledger.Message{Cluster: "team", Topic: "CHAT", Sender: "a", Text: "raw", Metadata: json.RawMessage(`{"contextSafe":false}`)}

@@ -86,7 +86,7 @@ func (f *fixture) listed(k engine.SessionKey) string {
 }
 
 // TestSessionProviders: a session is asked only for the providers that it added; those offered by name
-// survive a restart. Spec 1.10: removing one that is not added returns false.
+// survive a restart. Removing one that is not added returns false.
 func TestSessionProviders(t *testing.T) {
 	crm, wiki, mine := &desk{name: "crm"}, &desk{name: "wiki"}, &desk{name: "mine"}
 	f := open(t, func(o *engine.Options) {

@@ -45,14 +45,14 @@ func TestCompilers(t *testing.T) {
 		e        session.Execution
 		want     string
 	}{
-		// spec 3.4, DECISION: inference order with the current trace
+		// inference order with the current trace
 		{session.DefaultCompiler(), running, "uSUMMARY uBUFFER ufirst aanswer usecond a!2+!3 t?2 t?3"},
-		// trap 23, spec 3.9: without an execution all traces go
+		// without an execution all traces go
 		{session.DefaultCompiler(), session.Execution{}, "uSUMMARY uBUFFER ufirst aanswer usecond"},
 		{session.CurrentTrace{}, running, "ufirst aanswer usecond a!2+!3 t?2 t?3 uBUFFER uSUMMARY uOWN"},
 		{session.AllSections{}, running, "ufirst a!1 t?1 aanswer usecond a!2+!3 t?2 t?3 uBUFFER uSUMMARY uOWN"},
 		{session.SelectedSections{Names: session.InferenceOrder()}, session.Execution{}, "uSUMMARY uBUFFER ufirst a!1 t?1 aanswer usecond a!2+!3 t?2 t?3"},
-		// trap 21: no names are the default section, only unknown ones are nothing
+		// no names are the default section, only unknown ones are nothing
 		{session.SelectedSections{}, running, "ufirst a!1 t?1 aanswer usecond a!2+!3 t?2 t?3"},
 		{session.SelectedSections{Names: []string{"?"}}, running, ""},
 		{session.SelectedSections{Names: []string{"own", "?", "buffer"}}, running, "uOWN uBUFFER"},
@@ -62,13 +62,13 @@ func TestCompilers(t *testing.T) {
 			t.Errorf("%d: %s, want %s", i, got, w.want)
 		}
 	}
-	// spec 3.4: empty messages are skipped
+	// empty messages are skipped
 	if got := compile(t, session.AllSections{}, session.Context{}.WithAppendedMessages(user(""), user("x")), running); got != "ux" {
 		t.Errorf("with an empty message: %s", got)
 	}
 }
 
-// spec 3.9: compiled in the order SUMMARY, BUFFER, RECENT.
+// Compiled in the order SUMMARY, BUFFER, RECENT.
 func TestCompiledOrder(t *testing.T) {
 	c := session.Context{}.WithStore(sections(t, "messages:RECENT buffer:BUFFER summary:SUMMARY"))
 	messages, err := session.DefaultCompiler().Compile(t.Context(), c, session.Execution{})
@@ -80,7 +80,7 @@ func TestCompiledOrder(t *testing.T) {
 	}
 }
 
-// spec 3.3 and 3.9: two trace messages for one call, four for two; the final answer has no trace
+// Two trace messages for one call, four for two; the final answer has no trace
 // mark and user messages are unchanged.
 func TestTags(t *testing.T) {
 	got := agent(t).Messages()
@@ -105,7 +105,7 @@ func TestTags(t *testing.T) {
 	if _, trace := tagged[0].Metadata[ragctx.MetaIsTrace]; trace || tagged[0].Metadata["k"] != 1 || tagged[1].Metadata != nil || !cmp.Equal(mine[0].Metadata, before) {
 		t.Errorf("%+v", tagged)
 	}
-	// spec 3.3 and 3.9: an empty step leaves the context as it is
+	// an empty step leaves the context as it is
 	c := agent(t)
 	if d := c.WithStep(session.Step{}); readCanonical(d.Store()) != readCanonical(c.Store()) || len(d.Store().Names()) != len(c.Store().Names()) {
 		t.Error("an empty step changed the context")
@@ -130,21 +130,21 @@ func TestDecorators(t *testing.T) {
 	}{
 		{session.TokenLimit{Compiler: all, Tokens: 16, Scale: scale}, "uaaaa abbbb ucccc", "ucccc"},
 		{session.TokenLimit{Compiler: all, Tokens: 24, Scale: scale}, "uaaaa abbbb ucccc", "uaaaa abbbb ucccc"},
-		// trap 25: the first message that does not fit ends the view, even if an older one would
+		// the first message that does not fit ends the view, even if an older one would
 		// fit
 		{session.TokenLimit{Compiler: all, Tokens: 24, Scale: scale}, "ua a" + strings.Repeat("b", 30) + " ucccc", "ucccc"},
-		// trap 26: no pair is split, and nothing begins with a result
+		// no pair is split, and nothing begins with a result
 		{session.TokenLimit{Compiler: all, Tokens: 40, Scale: scale}, "uaaaa a!1 t?1 ucccc", "ucccc"},
 		// the instruction stays, where the original returned nothing
 		{session.TokenLimit{Compiler: all, Tokens: 5, Scale: scale}, "uaaaa " + "u" + strings.Repeat("c", 30), "u" + strings.Repeat("c", 30)},
-		// spec 3.4: 8,000 tokens of four bytes
+		// 8,000 tokens of four bytes
 		{session.TokenLimit{Compiler: all}, "uold u" + strings.Repeat("c", 4*7995), "u" + strings.Repeat("c", 4*7995)},
 		{session.TokenLimit{Compiler: all}, "uold u" + strings.Repeat("c", 4*7991), "uold u" + strings.Repeat("c", 4*7991)},
 		{session.Recent{Compiler: all, Messages: 2}, "uone atwo uthree afour", "uthree afour"},
 		{session.Recent{Compiler: all, Messages: 2}, "uone a!1 t?1 atwo", "uone atwo"},
 		{session.Recent{Compiler: all, Messages: 3}, "uone a!1 t?1 utwo", "utwo"},
 		{session.Recent{Compiler: all}, "uone atwo", "uone atwo"},
-		// spec 3.4: retrieved text comes first; without a question nothing is retrieved
+		// retrieved text comes first; without a question nothing is retrieved
 		{session.Retrieval{Compiler: all, Retrieve: found}, "uq aone", "sRelevant documents:\nabout:q uq aone"},
 		{session.Retrieval{Compiler: all, Retrieve: found}, "unone", "unone"},
 		{session.Retrieval{Compiler: all, Retrieve: found}, "aone", "aone"},
@@ -156,7 +156,7 @@ func TestDecorators(t *testing.T) {
 	}
 }
 
-// spec 3.4: retrieved text is not stored; a failed retrieval is an error.
+// Retrieved text is not stored; a failed retrieval is an error.
 func TestRetrieval(t *testing.T) {
 	c := session.Context{}.WithMessages(talk(t, "uq"))
 	broken := errors.New("broken")
@@ -200,7 +200,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// trap 24: decorators apply in order, and a compiler that is put in their place has none.
+// Decorators apply in order, and a compiler that is put in their place has none.
 func TestDecorate(t *testing.T) {
 	mark := func(name string) func(session.Compiler) session.Compiler {
 		return func(inner session.Compiler) session.Compiler {
@@ -214,7 +214,7 @@ func TestDecorate(t *testing.T) {
 	if got := compile(t, session.Decorate(session.DefaultCompiler(), mark("A"), mark("B")), c, session.Execution{}); got != "uq uA uB" {
 		t.Error(got)
 	}
-	// spec 3.9: a custom compiler hides the original input
+	// a custom compiler hides the original input
 	custom := session.CompilerFunc(func(context.Context, session.Context, session.Execution) ([]ragctx.Message, error) {
 		return talk(t, "uother"), nil
 	})

@@ -65,7 +65,7 @@ func anyMessage() *rapid.Generator[ragctx.Message] {
 	})
 }
 
-// parse∘serialise = identity, for whole contexts; spec 3.6 and 3.9: id and createdAt survive.
+// Parse∘serialise = identity, for whole contexts: id and createdAt survive.
 func TestContextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		strict := rapid.Bool().Draw(t, "strict")
@@ -104,7 +104,7 @@ func compareContexts(t interface{ Fatalf(string, ...any) }, want, got session.Co
 	}
 }
 
-// spec 3.6: the exact keys.
+// The exact keys.
 func TestContextKeys(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.FixedZone("", 3600))
 	strict := false
@@ -145,7 +145,7 @@ func TestMessageForms(t *testing.T) {
 	}
 }
 
-// spec 3.6: every key is optional, and older forms are read.
+// Every key is optional, and older forms are read.
 func TestLenientReading(t *testing.T) {
 	for in, want := range map[string]string{
 		`{}`:                             `{"role":"user","content":""}`,
@@ -173,7 +173,7 @@ func TestLenientReading(t *testing.T) {
 		}
 	}
 	for in, want := range map[string]string{
-		`{"role":"pirate"}`:                  "role: ", // spec 3.2: unknown roles are rejected
+		`{"role":"pirate"}`:                  "role: ", // unknown roles are rejected
 		`{"createdAt":"later"}`:              "createdAt: ",
 		`{"content":7}`:                      "content: ",
 		`{"content":["a",{"type":"smell"}]}`: "content[1]: type: ",
@@ -194,7 +194,7 @@ func TestLenientContexts(t *testing.T) {
 		`{"metadata":null,"responseFormat":null,"messageStore":{"parameters":[ ]}}`: bare,
 		`{"responseFormat":{"type":"json_schema","schema":null,"json_schema":{"schema":{"a":1},"name":"n","strict":true}}}`: strings.Replace(bare,
 			`"responseFormat":{}`, `"responseFormat":{"type":"json_schema","schema":{"a":1},"name":"n","strict":true}`, 1),
-		// spec 3.2, trap 22: sections of one name are merged on load
+		// sections of one name are merged on load
 		`{"messageStore":{"sections":[{"name":"x","messages":[{"content":"1"}]},{"name":"y"},{"name":"x","messages":[{"content":"2"}]}]}}`: strings.Replace(bare,
 			`"sections":[]`, `"sections":[{"name":"x","messages":[{"role":"user","content":"1"},{"role":"user","content":"2"}]},{"name":"y","messages":[]}]`, 1),
 	} {
@@ -217,7 +217,7 @@ func TestLenientContexts(t *testing.T) {
 	}
 }
 
-// spec 3.6: the state around a context; fields of the agent's runtime are preserved.
+// The state around a context; fields of the agent's runtime are preserved.
 func TestState(t *testing.T) {
 	const text = `{"agentId":"a","parentAgentId":"p","createdAt":"2026-01-02T03:04:05Z","updatedAt":"2026-01-02T03:04:06Z","context":{"metadata":{},"systemPrompt":"p","responseFormat":{},` +
 		`"messageStore":{"sections":[],"parameters":{}}},"llmConfig":{"model":"m"},"executionCount":2,"execution":null}`

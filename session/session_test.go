@@ -98,11 +98,11 @@ func TestGroups(t *testing.T) {
 func TestSound(t *testing.T) {
 	for in, want := range map[string]string{
 		"ugo a!1 t?1 adone":        "ugo a!1 t?1 adone",
-		"t?9 ugo adone":            "ugo adone",                // §1.9: an orphan result is a provider's 400
-		"ugo a!1+!2 t?1":           "ugo a!1+!2 t?1",           // §6.12: a pending call is untouchable
+		"t?9 ugo adone":            "ugo adone",                // an orphan result is a provider's 400
+		"ugo a!1+!2 t?1":           "ugo a!1+!2 t?1",           // a pending call is untouchable
 		"ugo a!1 a!2 t?2":          "ugo a!1 a!2 t?2",          // so is one of the same turn
 		"ugo a!1 sreminder":        "ugo a!1 sreminder",        // the operator is not the conversation
-		"ugo a!1 ustop":            "ugo ustop",                // §6.13: an orphan call blocks nothing
+		"ugo a!1 ustop":            "ugo ustop",                // an orphan call blocks nothing
 		"ugo athinking+!1 ustop":   "ugo athinking ustop",      // the text of the message stays
 		"ugo a!1+!2 t?1 unext":     "ugo a!1 t?1 unext",        // half answered
 		"ugo a!1 t?1 t?1 adone":    "ugo a!1 t?1 adone",        // answered twice
@@ -139,10 +139,10 @@ func TestTruncate(t *testing.T) {
 		{"uaaaa abbbb ucccc adddd ueeee", 23, "ueeee", "0 budget 8, 1 budget 8, 2 budget 8, 3 boundary 8"},
 		{"uaaaa abbbb ucccc adddd ueeee", 3, "ueeee", "0 budget 8, 1 budget 8, 2 budget 8, 3 budget 8"}, // the instruction stays
 		{"srule drole uaaaa abbbb ucccc", 24, "srule drole ucccc", "2 budget 8, 3 budget 8"},
-		{"uaaaa a!1 t?1 uend", 45, "uend", "0 budget 8, 1 boundary 21, 2 boundary 14"},                   // §6.26: neither a half pair nor a result first
+		{"uaaaa a!1 t?1 uend", 45, "uend", "0 budget 8, 1 boundary 21, 2 boundary 14"},                   // neither a half pair nor a result first
 		{"udo a!1 t?1 a!2 t?2 a!3 t?3", 80, "udo a!2 t?2 a!3 t?3", "1 budget 21, 2 budget 14"},           // a long loop keeps its instruction
 		{"udo a!1 t?1 a!2 t?2 a!3", 10, "udo a!3", "1 budget 21, 2 budget 14, 3 budget 21, 4 budget 14"}, // and its pending call
-		{"utiny ahuge" + strings.Repeat("x", 99) + " uend", 50, "uend", "0 budget 8, 1 budget 107"},      // §6.25: the first misfit ends it
+		{"utiny ahuge" + strings.Repeat("x", 99) + " uend", 50, "uend", "0 budget 8, 1 budget 107"},      // the first misfit ends it
 		{"ahello aworld aagain", 12, "aagain", "0 budget 9, 1 budget 9"},                                 // there is no user message
 		{"t?9 uaaaa ubbbb", 12, "ubbbb", "0 orphan_result 14, 1 budget 8"},
 		{"uaaaa abbbb+!1 ucccc", 30, "uaaaa abbbb ucccc", "1 unanswered_call* 17"},

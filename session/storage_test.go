@@ -28,7 +28,7 @@ func TestMemory(t *testing.T) {
 	}, sessiontest.Options{Volatile: true})
 }
 
-// spec 3.7: the lines of a session.
+// The lines of a session.
 const lines = `{"type":"session","version":1,"id":"s","createdAt":"2026-01-02T03:04:05Z","leafId":"b"}
 {"type":"message","id":"a","section":"messages","timestamp":"2026-01-02T03:04:06Z","data":{"id":"a","createdAt":"2026-01-02T03:04:06Z","role":"user","content":"hi"}}
 {"type":"message","id":"b","parentId":"a","section":"buffer","data":{"id":"b","parentId":"a","role":"assistant","content":"","tool_calls":[{"id":"1","name":"f","arguments":{}}]}}
@@ -73,7 +73,7 @@ func upTo(text, end string) string {
 	return before
 }
 
-// spec 3.7, r50t.12: damaged lines are quarantined with a reason, and the rest is read.
+// Damaged lines are quarantined with a reason, and the rest is read.
 func TestLenientJSONL(t *testing.T) {
 	for name, c := range map[string]struct {
 		in    string
@@ -147,7 +147,7 @@ func TestUnreadableJSONL(t *testing.T) {
 	}
 }
 
-// spec 3.7: writing is strict.
+// Writing is strict.
 func TestStrictJSONL(t *testing.T) {
 	bad := session.Archive{Entries: []session.Entry{{Message: ragctx.Message{ID: "a", Role: "pirate"}}}}
 	var b bytes.Buffer
@@ -175,7 +175,7 @@ func FuzzJSONL(f *testing.F) {
 	})
 }
 
-// spec 3.7: the result of saving, as it is written.
+// The result of saving, as it is written.
 func TestResult(t *testing.T) {
 	o := session.Options{Now: func() time.Time { return time.Unix(0, 0) }}
 	r, err := session.Save(t.Context(), session.NewMemory(o), session.Key{ID: "s"}, sections(t, "messages:1"), session.Condition{}, o)

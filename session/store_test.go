@@ -55,22 +55,22 @@ func TestStore(t *testing.T) {
 		change func(session.Store) session.Store
 		want   string
 	}{
-		// spec 3.2: set replaces in place or appends at the end
+		// set replaces in place or appends at the end
 		"set in place":   {func(s session.Store) session.Store { return s.Set(session.Section{Name: "a"}) }, "a b:3 c"},
 		"set at the end": {func(s session.Store) session.Store { return s.Set(session.Section{Name: "d"}) }, "a:1:2 b:3 c d"},
 		"append":         {func(s session.Store) session.Store { return s.Append("a", user("9"), user("8")) }, "a:1:2:9:8 b:3 c"},
 		"append makes":   {func(s session.Store) session.Store { return s.Append("d", user("9")) }, "a:1:2 b:3 c d:9"},
 		"append nothing": {func(s session.Store) session.Store { return s.Append("d") }, "a:1:2 b:3 c"},
 		"remove":         {func(s session.Store) session.Store { return s.Remove("b").Remove("?") }, "a:1:2 c"},
-		// spec 3.2: select in the given order, skipping unknown and repeated names; trap 21: no
+		// select in the given order, skipping unknown and repeated names: no
 		// names select all sections, only unknown names select none
 		"select":         {func(s session.Store) session.Store { return s.Select("b", "?", "a", "b") }, "b:3 a:1:2"},
 		"select all":     {func(s session.Store) session.Store { return s.Select() }, "a:1:2 b:3 c"},
 		"select unknown": {func(s session.Store) session.Store { return s.Select("?") }, ""},
 		"select empty":   {func(s session.Store) session.Store { return s.Select("", "0") }, ""},
-		// spec 3.2: merge appends, existing first
+		// merge appends, existing first
 		"merge": {func(s session.Store) session.Store { return s.Merge(sections(t, "d:4 a:5 c:6")) }, "a:1:2:5 b:3 c:6 d:4"},
-		// spec 3.2: without empty messages, then without empty sections
+		// without empty messages, then without empty sections
 		"without empty": {func(s session.Store) session.Store {
 			return s.Append("c", user(""), ragctx.Message{}).Append("b", user(""), user("4")).WithoutEmpty()
 		}, "a:1:2 b:3:4"},
@@ -86,19 +86,19 @@ func TestStore(t *testing.T) {
 }
 
 func TestSectionNames(t *testing.T) {
-	// spec 3.2, trap 22: unique on build
+	// unique on build
 	if _, err := session.NewStore(session.Section{Name: "x"}, session.Section{Name: "x"}); err == nil || !strings.Contains(err.Error(), `a section with the name "x" already exists`) {
 		t.Errorf("two sections of one name: %v", err)
 	}
 	if _, err := sections(t, "x").Add(session.Section{Name: "x"}); err == nil {
 		t.Error("one more section of one name was added")
 	}
-	// spec 3.2: "" and "0" are real names
+	// "" and "0" are real names
 	s := session.Store{}.Append("", user("1")).Append("0", user("2"))
 	if got := s.Select("0", ""); !slices.Equal(got.Names(), []string{"0", ""}) || got.Len() != 2 {
 		t.Errorf("selected %q", got.Names())
 	}
-	// spec 3.2: reading a missing section does not create it
+	// reading a missing section does not create it
 	if one := s.Section("?"); one.Name != "?" || len(one.Messages) != 0 || s.Has("?") {
 		t.Errorf("a section that is not there: %+v", one)
 	}
@@ -113,7 +113,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// spec 3.2: flattened in the order of sections; a message is empty only if it has neither
+// Flattened in the order of sections; a message is empty only if it has neither
 // content nor metadata nor calls nor results.
 func TestStoreMessages(t *testing.T) {
 	s := sections(t, "a:1 b:2").Append("a",
@@ -206,7 +206,7 @@ func TestStoresGrowConcurrently(t *testing.T) {
 func TestMergeRoles(t *testing.T) {
 	for in, want := range map[string]string{
 		"uone utwo aone aone utwo": "uone+two aone+one utwo",
-		"a!1 t?1 t?2 u?3 u?4 uhi":  "a!1 t?1 t?2 u?3 u?4 uhi", // spec 3.2: never tool results
+		"a!1 t?1 t?2 u?3 u?4 uhi":  "a!1 t?1 t?2 u?3 u?4 uhi", // never tool results
 		"sone done":                "sone done",
 	} {
 		if got := words(session.MergeRoles(talk(t, in))); got != want {
@@ -220,7 +220,7 @@ func TestMergeRoles(t *testing.T) {
 	}
 }
 
-// spec 3.2: the text of a message with several parts is an error.
+// The text of a message with several parts is an error.
 func TestText(t *testing.T) {
 	if got, err := session.Text([]ragctx.Message{user("a"), {}, user("b")}); got != "a\nb" || err != nil {
 		t.Errorf("%q, %v", got, err)
@@ -233,7 +233,7 @@ func TestText(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
-	// spec 3.1: messages come from the default section only, the store has all sections
+	// messages come from the default section only, the store has all sections
 	c := session.Context{}.WithStore(sections(t, "summary:s messages:1")).WithMetadataKey("a", 1)
 	d := c.WithAppendedMessages(user("2")).WithMetadataKey("b", 2)
 	for i, w := range []struct {
@@ -253,7 +253,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// spec 3.1, trap 21: With keeps the fields that are nil, and cannot clear them.
+// With keeps the fields that are nil, and cannot clear them.
 func TestWith(t *testing.T) {
 	empty, format := "", session.ResponseFormat{Type: session.FormatText}
 	c := session.Context{}.WithSystemPrompt("p").WithResponseFormat(format).WithMetadataKey("k", "v").WithStore(sections(t, "a:1"))
@@ -264,7 +264,7 @@ func TestWith(t *testing.T) {
 	if d.SystemPrompt() != "" || !d.ResponseFormat().IsEmpty() || len(d.Metadata()) != 0 || d.Store().Len() != 0 {
 		t.Errorf("all was to change: %+v", d)
 	}
-	// spec 3.1: settings are taken only where they are not empty
+	// settings are taken only where they are not empty
 	if d := c.WithSettings("", session.ResponseFormat{}); d.SystemPrompt() != "p" || d.ResponseFormat().IsEmpty() {
 		t.Errorf("empty settings changed %+v", d)
 	}
@@ -273,7 +273,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// spec 3.1: the cacheable prefix is the prompt as one system message, if any, with tools and
+// The cacheable prefix is the prompt as one system message, if any, with tools and
 // format.
 func TestCached(t *testing.T) {
 	tools := []json.RawMessage{json.RawMessage(`{}`)}

@@ -126,7 +126,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// spec 1.10, trap 11: source before type; texts leave quotes alone, attributes do not.
+// Source before type; texts leave quotes alone, attributes do not.
 func TestItem(t *testing.T) {
 	for _, tt := range []struct {
 		item ragctx.ContextItem

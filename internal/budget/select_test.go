@@ -243,7 +243,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// trap 32: all optional candidates are compacted, then dropped, then the largest required one is
+// All optional candidates are compacted, then dropped, then the largest required one is
 // cut.
 func TestGuard(t *testing.T) {
 	keep := full("keep", budget.Required, 5, 20)

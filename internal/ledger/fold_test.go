@@ -40,7 +40,7 @@ func sectionOf(t *testing.T, s ledger.State, name string) string {
 	return string(raw)
 }
 
-// §4.4, the table: what each topic puts into its section.
+// The table: what each topic puts into its section.
 func TestFold(t *testing.T) {
 	long := strings.Repeat("x", 3000)
 	tests := []struct {
@@ -60,7 +60,7 @@ func TestFold(t *testing.T) {
 			said(1, "PLAN_READY", "first", `{"filesAffected":["a.go"]}`), said(2, "PLAN_READY", "second", ""),
 		}},
 		{
-			"progress, trap 34: false, 0 and words for booleans", "progress",
+			"progress: false, 0 and words for booleans", "progress",
 			`{"blockers":["no key"],"canValidate":false,"lastSummary":"half","nextSteps":["test"],"percentComplete":0,"updatedAt":1001}`,
 			[]ledger.Message{
 				said(1, "WORKER_PROGRESS", "half", `{"completionStatus":{"canValidate":"false","percentComplete":0,"blockers":["no key"],"nextSteps":[{"summary":"test"}]}}`),
@@ -115,7 +115,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// §4.4: lists keep the last N, items have 200 characters on one line.
+// Lists keep the last N, items have 200 characters on one line.
 func TestFoldKeepsTheLast(t *testing.T) {
 	var items []string
 	for i := range 30 {
@@ -132,7 +132,7 @@ func TestFoldKeepsTheLast(t *testing.T) {
 	}
 }
 
-// §4.4: an issue that is opened again replaces the task and keeps the rest.
+// An issue that is opened again replaces the task and keeps the rest.
 func TestFoldKeepsOtherSections(t *testing.T) {
 	f, s := folder(t, nil), ledger.State{}
 	m := said(1, "ISSUE_OPENED", "one", "")
@@ -172,7 +172,7 @@ func TestFoldCustomTopics(t *testing.T) {
 	}
 }
 
-// §4.4: the lines of the summary.
+// The lines of the summary.
 func TestSummary(t *testing.T) {
 	f, s := folder(t, nil), ledger.State{}
 	for _, m := range []ledger.Message{

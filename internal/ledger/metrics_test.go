@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// §4.5 and §4.7: the sections add up what is included, tokens are of the summed
+// The sections add up what is included, tokens are of the summed
 // characters, the default budget is 100,000, the total is the length of the context.
 func TestMeasure(t *testing.T) {
 	log := newLog()
@@ -49,11 +49,11 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(raw), "secret") {
-		t.Errorf("trap 36: the metrics have text: %s", raw)
+		t.Errorf("the metrics have text: %s", raw)
 	}
 }
 
-// §4.5: the exact form.
+// The exact form.
 func TestMetricsJSON(t *testing.T) {
 	log := newLog()
 	texts(t, log, "CHAT", "hello")

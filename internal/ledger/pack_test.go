@@ -69,8 +69,8 @@ func outcome(p ledger.Pack) string {
 	return strings.Join(out, " ")
 }
 
-// §4.2 and §4.7: what latest, oldest and all take, shown oldest first; all with an amount
-// is the first; trap 27.
+// What latest, oldest and all take, shown oldest first; all with an amount
+// is the first.
 func TestSourceChoice(t *testing.T) {
 	log := newLog()
 	texts(t, log, "A", "one", "two", "three", "four")
@@ -103,7 +103,7 @@ func TestSourceChoice(t *testing.T) {
 	}
 }
 
-// §4.2: the compact form is one message in the source's own choice, of which all becomes
+// The compact form is one message in the source's own choice, of which all becomes
 // latest, and is capped also where the full one is not.
 func TestSourceCompact(t *testing.T) {
 	log := newLog()
@@ -125,7 +125,7 @@ func TestSourceCompact(t *testing.T) {
 	}
 }
 
-// §4.2: the exact form of a source; §4.3: of the trigger.
+// The exact form of a source, and of the trigger.
 func TestRender(t *testing.T) {
 	log := newLog()
 	m := publish(t, log,
@@ -181,7 +181,7 @@ Data: {
 	}
 }
 
-// §4.7: replay filter; trap 29: neither messages that may not be shown again nor the
+// Replay filter: neither messages that may not be shown again nor the
 // trigger use up the amount.
 func TestReplay(t *testing.T) {
 	log := newLog()
@@ -227,8 +227,8 @@ func TestReplayAcrossPages(t *testing.T) {
 	}
 }
 
-// §4.7: a budget of 1 token keeps trigger, issue and plan, and drops what is of medium
-// priority; trap 30.
+// A budget of 1 token keeps trigger, issue and plan, and drops what is of medium
+// priority.
 func TestRequiredBeyondBudget(t *testing.T) {
 	log := newLog()
 	texts(t, log, "ISSUE_OPENED", "issue")
@@ -245,7 +245,7 @@ func TestRequiredBeyondBudget(t *testing.T) {
 	}
 }
 
-// §4.2: priorities where none is named.
+// Priorities where none is named.
 func TestRank(t *testing.T) {
 	for topic, want := range map[string]budget.Priority{
 		"STATE_SNAPSHOT": budget.Required, "ISSUE_OPENED": budget.Required, "PLAN_READY": budget.Required,
@@ -260,7 +260,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// §4.3 and §4.7: the limit on characters keeps the trigger whole and ends at 500,000.
+// The limit on characters keeps the trigger whole and ends at 500,000.
 func TestMaxChars(t *testing.T) {
 	log := newLog()
 	texts(t, log, "PLAN_READY", strings.Repeat("p", 400_000))
@@ -277,7 +277,7 @@ func TestMaxChars(t *testing.T) {
 	}
 }
 
-// §4.2, trap 28: what since means, and that the bound is included.
+// What since means, and that the bound is included.
 func TestSince(t *testing.T) {
 	log := newLog()
 	event := func(name string) {
@@ -318,7 +318,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// §4.7: queued guidance appears in the next prompt only: as a part of the request, and as
+// Queued guidance appears in the next prompt only: as a part of the request, and as
 // a source since the agent's last start.
 func TestGuidanceOnce(t *testing.T) {
 	log := newLog()
@@ -341,7 +341,7 @@ func TestGuidanceOnce(t *testing.T) {
 	}
 }
 
-// §4.3: hints for validators alone, of the newest 50 results, the first reason of each
+// Hints for validators alone, of the newest 50 results, the first reason of each
 // criterion; reasons of the platform not where the agent is isolated.
 func TestSkipHints(t *testing.T) {
 	log := newLog()
@@ -381,7 +381,7 @@ func TestSkipHints(t *testing.T) {
 	}
 }
 
-// §4.7: every validator's rejection details appear in full in the worker's context, also
+// Every validator's rejection details appear in full in the worker's context, also
 // of the one whose message the trigger is.
 func TestRejectionsInFull(t *testing.T) {
 	log := newLog()
@@ -405,7 +405,7 @@ func TestRejectionsInFull(t *testing.T) {
 	}
 }
 
-// Trap 39: an empty context says why, source by source.
+// An empty context says why, source by source.
 func TestEmptyContextSaysWhy(t *testing.T) {
 	log := newLog()
 	p := build(t, log, ledger.PackRequest{Strategy: strategy(t, `{"topic":"A"}`)})

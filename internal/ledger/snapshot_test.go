@@ -80,7 +80,7 @@ func stateJSON(t rapid.TB, s ledger.State, err error) string {
 	return string(raw)
 }
 
-// §4.7: a snapshot is published on PLAN_READY and on VALIDATION_RESULT, by itself.
+// A snapshot is published on PLAN_READY and on VALIDATION_RESULT, by itself.
 func TestSnapshotIsPublished(t *testing.T) {
 	log := newLog()
 	s := snapshotter(t, log, folder(t, nil))
@@ -104,7 +104,7 @@ func TestSnapshotIsPublished(t *testing.T) {
 	}
 }
 
-// §4.7: loading a stopped cluster writes nothing; §4.4: what did not change is not published again.
+// Loading a stopped cluster writes nothing; what did not change is not published again.
 func TestSnapshotWritesNothingWithoutChange(t *testing.T) {
 	log := newLog()
 	publish(t, log, ledger.Message{Topic: "ISSUE_OPENED", Text: "x"}, ledger.Message{Topic: "CHAT", Text: "y"})
@@ -133,7 +133,7 @@ func TestSnapshotWritesNothingWithoutChange(t *testing.T) {
 	}
 }
 
-// Trap 35: messages newer than the stored snapshot are taken in after a restart, also
+// Messages newer than the stored snapshot are taken in after a restart, also
 // those that came between its source and itself.
 func TestSnapshotReplaysLaterMessages(t *testing.T) {
 	log, f := newLog(), folder(t, nil)
@@ -187,7 +187,7 @@ func TestSnapshotOfOthers(t *testing.T) {
 	}
 }
 
-// §4.4 as a property: whatever is published, touched, settled and restarted in whatever
+// A property: whatever is published, touched, settled and restarted in whatever
 // order, the state is that of a fold from the beginning, and so is the newest snapshot.
 func TestSnapshotIsAFold(t *testing.T) {
 	f := folder(t, map[string]string{"DEPLOYED": "deployment"})

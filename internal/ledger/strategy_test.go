@@ -55,7 +55,7 @@ func TestParseStrategy(t *testing.T) {
 	}
 }
 
-// §4.7: limit alias; amount beats limit. Trap 33: a budget of 0 is the default.
+// Limit alias; amount beats limit. A budget of 0 is the default.
 func TestParseStrategyAliases(t *testing.T) {
 	for in, want := range map[string]int{
 		`{"topic":"A","limit":3}`:            3,
@@ -74,7 +74,7 @@ func TestParseStrategyAliases(t *testing.T) {
 	}
 }
 
-// §4.2, configuration: what is an error, by field and with a remedy.
+// Configuration: what is an error, by field and with a remedy.
 func TestParseStrategyErrors(t *testing.T) {
 	source := func(s string) string { return `{"sources":[` + s + `]}` }
 	for in, want := range map[string]string{
@@ -108,7 +108,7 @@ func TestParseStrategyErrors(t *testing.T) {
 	}
 }
 
-// §4.2, configuration: what is a warning, and which topics are exempt.
+// Configuration: what is a warning, and which topics are exempt.
 func TestStrategyWarnings(t *testing.T) {
 	in := `{"sources":[
 		{"topic":"REVIEW","strategy":"latest"}, {"topic":"ISSUE_OPENED"}, {"topic":"CLUSTER_RESUMED"}, {"topic":"STATE_SNAPSHOT"},

@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// spec 1.10: hints can outrank relevance.
+// Hints can outrank relevance.
 func TestOperatorHintsOutrank(t *testing.T) {
 	r := newResolver(t, resolve.Options{Providers: []resolve.Registered{
 		{Provider: fake{name: "plain", items: []ragctx.ContextItem{item("p", .8, "p"), item("q", .9, "q")}}},
@@ -33,7 +33,7 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// spec 1.10, trap 10: the better one of two equal contents stays; an equal source alone is no duplicate.
+// The better one of two equal contents stays; an equal source alone is no duplicate.
 func TestDuplicates(t *testing.T) {
 	at := func(it ragctx.ContextItem, source string) ragctx.ContextItem { it.Source = source; return it }
 	r := newResolver(t, resolve.Options{},
@@ -83,7 +83,7 @@ func TestClaimsPutNothingOut(t *testing.T) {
 	}
 }
 
-// spec 1.10: caps of a source reserve room for others, and apply only if there are others.
+// Caps of a source reserve room for others, and apply only if there are others.
 func TestSourceCaps(t *testing.T) {
 	many := func(name, prefix string, n int) fake {
 		f := fake{name: name}

@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/resolve"
 )
 
-// spec 1.10: two providers, three items, 225 tokens; events carry the names.
+// Two providers, three items, 225 tokens; events carry the names.
 func TestTwoProviders(t *testing.T) {
 	var events []ragctx.Event
 	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) { events = append(events, ev) }},
@@ -64,7 +64,7 @@ func TestSelectiveProviders(t *testing.T) {
 	}
 }
 
-// spec 1.10, trap 2: without providers no event is emitted.
+// Without providers no event is emitted.
 func TestWithoutProvidersThereAreNoEvents(t *testing.T) {
 	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) { t.Errorf("event %v", ev.Type) }})
 	a := mustResolve(t, r, ragctx.NewQuery("q"))
@@ -73,7 +73,7 @@ func TestWithoutProvidersThereAreNoEvents(t *testing.T) {
 	}
 }
 
-// trap 2: the resolved event is emitted also with zeros.
+// The resolved event is emitted also with zeros.
 func TestAllFailedStillResolves(t *testing.T) {
 	var types []ragctx.EventType
 	r := newResolver(t, resolve.Options{OnEvent: func(_ context.Context, ev ragctx.Event) { types = append(types, ev.Type) }},
@@ -203,7 +203,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// spec 1.10: the base, a blank line and the context; either alone; or nothing.
+// The base, a blank line and the context; either alone; or nothing.
 func TestPrompt(t *testing.T) {
 	for _, tt := range [][3]string{
 		{"base", "<context/>", "base\n\n<context/>"}, {"", "<context/>", "<context/>"}, {"base", "", "base"}, {"", "", ""},

@@ -15,7 +15,7 @@ import (
 
 const day = 24 * time.Hour
 
-// spec 1.7, trap 5: 30 days are e-folding, and a future time counts as now.
+// 30 days are e-folding, and a future time counts as now.
 func TestScore(t *testing.T) {
 	var w ragctx.MemoryWeights
 	for _, c := range []struct {

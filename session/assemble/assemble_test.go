@@ -66,7 +66,7 @@ func TestWhatIsAsked(t *testing.T) {
 	}{
 		"the query":                {assemble.Request{Context: ragctx.ContextQuery{Query: "q"}, Messages: []ragctx.Message{user("m")}}, "q"},
 		"what the user said last":  {assemble.Request{Messages: []ragctx.Message{user("first"), user("second"), call, result}}, "second"},
-		"nobody said anything":     {assemble.Request{Messages: []ragctx.Message{call, result}}, ""}, // §3.4: unchanged
+		"nobody said anything":     {assemble.Request{Messages: []ragctx.Message{call, result}}, ""}, // unchanged
 		"context that was kept":    {assemble.Request{Messages: []ragctx.Message{user("m")}, ContextTokens: &kept}, ""},
 		"no room":                  {assemble.Request{Messages: []ragctx.Message{user("m")}, Budget: assemble.Budget{Window: 13, Reserve: -1}}, ""},
 		"a document as the prompt": {assemble.Request{Messages: []ragctx.Message{user(strings.Repeat("é", ragctx.MaxQueryBytes))}}, strings.Repeat("é", ragctx.MaxQueryBytes/2)},

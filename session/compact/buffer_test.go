@@ -34,7 +34,7 @@ func mostlyUserWords(messages []ragctx.Message) string {
 func user(s string) ragctx.Message      { return ragctx.TextMessage(ragctx.RoleUser, s) }
 func assistant(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleAssistant, s) }
 
-// Spec 3.9: overflow goes to the buffer in order, the final "ok" stays.
+// Overflow goes to the buffer in order, the final "ok" stays.
 func TestOverflowGoesToTheBuffer(t *testing.T) {
 	b := buffering(t, compact.BufferOptions{MessageTokens: 5})
 	before := compact.Sections{Messages: []ragctx.Message{user("one"), user("two"), assistant("ok")}}
@@ -47,7 +47,7 @@ func TestOverflowGoesToTheBuffer(t *testing.T) {
 	}
 }
 
-// Spec 3.5: limits may be reached but not exceeded.
+// Limits may be reached but not exceeded.
 func TestBufferLimitsAreStrict(t *testing.T) {
 	b := buffering(t, compact.BufferOptions{MessageTokens: 10, BufferTokens: 10})
 	s := compact.Sections{Messages: []ragctx.Message{user("one"), assistant("two")}, Buffer: []ragctx.Message{user("a"), assistant("b")}}
@@ -57,7 +57,7 @@ func TestBufferLimitsAreStrict(t *testing.T) {
 	}
 }
 
-// Spec 3.9: a tokenizer that costs nothing moves nothing.
+// A tokenizer that costs nothing moves nothing.
 func TestFreeMessagesStay(t *testing.T) {
 	b := buffering(t, compact.BufferOptions{MessageTokens: 1, BufferTokens: 1, Cost: func(ragctx.Message) int { return 0 }})
 	out, err := b.After(context.Background(), compact.Sections{Messages: talk(100)})
@@ -66,7 +66,7 @@ func TestFreeMessagesStay(t *testing.T) {
 	}
 }
 
-// Spec 3.9: with a costly tokenizer both happen: the summary is set, the buffer empty.
+// With a costly tokenizer both happen: the summary is set, the buffer empty.
 func TestBufferBecomesASummary(t *testing.T) {
 	m := always("## Goal\nx\n## Current state\n- all is well")
 	b := buffering(t, compact.BufferOptions{MessageTokens: 100, BufferTokens: 100, Cost: func(ragctx.Message) int { return 90 }, Options: compact.Options{Generator: m}})

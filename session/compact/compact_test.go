@@ -24,12 +24,12 @@ func TestDue(t *testing.T) {
 		used, most int
 		want       bool
 	}{
-		{0, 80_000, 100_000, true}, // spec 1.10: inclusive
+		{0, 80_000, 100_000, true}, // inclusive
 		{0, 79_999, 100_000, false},
-		{0, 0, 0, false}, // spec 1.8: a window of 0 never triggers
+		{0, 0, 0, false}, // a window of 0 never triggers
 		{0, 5, 0, false},
 		{.5, 50, 100, true},
-		{math.NaN(), 85, 100, true}, // spec 1.8: .85 for a threshold that is not a number
+		{math.NaN(), 85, 100, true}, // .85 for a threshold that is not a number
 		{math.Inf(1), 84, 100, false},
 		{.001, 4, 100, false}, // at least .05
 		{7, 100, 100, true},   // at most 1
@@ -45,7 +45,7 @@ func TestLimit(t *testing.T) {
 		o    compact.Options
 		want int
 	}{
-		{compact.Options{Window: 200_000, Threshold: .85, Fixed: 10_000}, 92_000}, // spec 1.8
+		{compact.Options{Window: 200_000, Threshold: .85, Fixed: 10_000}, 92_000},
 		{compact.Options{Window: 200_000, Threshold: .85}, 102_000},
 		{compact.Options{}, 96_000},
 		{compact.Options{Window: 200_000, Fixed: 1_000_000}, 512},
@@ -75,7 +75,7 @@ func TestOptionsAreChecked(t *testing.T) {
 	}
 }
 
-// Spec 1.8 and 1.10: the numbers of A3S Code's first form.
+// The numbers of A3S Code's first form.
 func TestA3S(t *testing.T) {
 	for _, c := range []struct {
 		messages, want int
@@ -210,19 +210,19 @@ func TestBoundaries(t *testing.T) {
 		keeps    []string // calls that are in the view
 		summary  []string // expected texts of the summary
 	}{
-		"both calls of a message with two results": { // spec 1.10
+		"both calls of a message with two results": {
 			messages: append(append(filler(40), parallel, result("a", "first"), result("b", "second")), filler(3)...), keeps: []string{"a", "b"},
 		},
-		"a call before the cut with its result after": { // spec 1.10
+		"a call before the cut with its result after": {
 			messages: append(append(append(filler(31), use("a", "x", `{}`)), filler(9)[1:]...), append([]ragctx.Message{result("a", "late")}, filler(10)...)...), keeps: []string{"a"},
 		},
-		"an orphan result at the cut": { // spec 1.8: pushed into the summarised part
+		"an orphan result at the cut": { // pushed into the summarised part
 			messages: append(append(filler(29), result("gone", "error: disk full")), filler(20)...), summary: []string{"disk full"},
 		},
-		"an unresolved call": { // spec 1.10
+		"an unresolved call": {
 			messages: append(filler(40), use("a", "x", `{"path":"p.go"}`)), keeps: []string{"a"},
 		},
-		"an abandoned call": { // trap 13
+		"an abandoned call": {
 			messages: append(append(filler(10), use("a", "x", `{"path":"p.go"}`)), filler(40)...), summary: []string{"p.go"},
 		},
 	} {
@@ -250,7 +250,7 @@ func TestBoundaries(t *testing.T) {
 	}
 }
 
-// Spec 1.8 and 1.10: messages over the budget are removed, oldest first, and summarized, not lost.
+// Messages over the budget are removed, oldest first, and summarized, not lost.
 func TestBudget(t *testing.T) {
 	messages := talk(60)
 	for i := range messages {
@@ -334,7 +334,7 @@ Half of the tests pass.`
 	if diff := cmp.Diff(want, res.Record.Summary); diff != "" {
 		t.Error(diff)
 	}
-	prompt := m.asked[0].Messages[0].Text // trap 16 and spec 1.10
+	prompt := m.asked[0].Messages[0].Text
 	for _, part := range []string{"go test ./parser -run Test0", "unexpected token", `"role":"assistant"`} {
 		if !strings.Contains(prompt, part) {
 			t.Errorf("the model is not shown %q", part)
@@ -356,7 +356,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 			t.Errorf("%d characters of %d", n, most)
 		}
 		if !strings.Contains(text, "Step 999") {
-			t.Errorf("the newest message is not in the transcript of %d", most) // spec 1.10
+			t.Errorf("the newest message is not in the transcript of %d", most)
 		}
 		if most > 512 && most < 100_000 && (!strings.Contains(text, "step 0 ") || !strings.Contains(text, "messages_left_out")) {
 			t.Errorf("the transcript of %d begins with %.200s", most, text)
@@ -367,7 +367,7 @@ func TestTranscriptIsBounded(t *testing.T) {
 	}
 }
 
-// Spec 1.10, pruning: none or small ones are untouched, the oldest go first, the newest are
+// Pruning: none or small ones are untouched, the oldest go first, the newest are
 // kept, a single huge recent one is shrunk.
 func TestPruning(t *testing.T) {
 	long := func(n int) string { return strings.TrimSpace(strings.Repeat("out ", n)) }

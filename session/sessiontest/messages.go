@@ -12,7 +12,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// spec 3.7: the parent defaults to the leaf, and the leaf moves.
+// The parent defaults to the leaf, and the leaf moves.
 func testAppend(t *testing.T, w *world) {
 	w.must(create(w, one))
 	at := time.Date(2020, 1, 1, 0, 0, 0, 5, time.UTC)
@@ -73,7 +73,7 @@ func testAppendRefused(_ *testing.T, w *world) {
 	w.wantLeaf(one, "id2")
 }
 
-// spec 3.7: the limit applies to the newest messages.
+// The limit applies to the newest messages.
 func testSection(t *testing.T, w *world) {
 	w.talk(one, "messages:1 buffer:2 messages:3 messages:4 :5 0:6")
 	for _, c := range []struct {
@@ -101,7 +101,7 @@ func testSection(t *testing.T, w *world) {
 	}
 }
 
-// spec 3.7: continuing from an earlier message keeps the old branch.
+// Continuing from an earlier message keeps the old branch.
 func testBranches(_ *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2 buffer:3")
 	w.must(navigate(w, one, "id1"))
@@ -135,7 +135,7 @@ func (w *world) wantGrown(k session.Key) {
 	w.wantPath(k, last[1], paths[1])
 }
 
-// spec 3.7, r50t.4: a path ends where parents form a cycle or are missing.
+// A path ends where parents form a cycle or are missing.
 func testCycles(_ *testing.T, w *world) {
 	message := func(id, parent string) ragctx.Message {
 		return ragctx.Message{ID: id, ParentID: parent, Role: ragctx.RoleUser, Content: ragctx.Text(id)}
@@ -152,7 +152,7 @@ func testCycles(_ *testing.T, w *world) {
 	w.wantPath(session.Key{Namespace: one.Namespace, User: one.User, ID: "fork"}, "", "messages:a messages:b messages:c")
 }
 
-// spec 3.7, r50t.7: a fork has the path with its sections; a refused fork leaves nothing.
+// A fork has the path with its sections; a refused fork leaves nothing.
 func testFork(t *testing.T, w *world) {
 	w.talk(one, "messages:1 buffer:2 messages:3")
 	w.must(navigate(w, one, "id2"))

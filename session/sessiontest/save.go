@@ -16,7 +16,7 @@ import (
 
 func text(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleUser, s) }
 
-// spec 3.7: saving replaces everything and reports the outcome.
+// Saving replaces everything and reports the outcome.
 func testSave(t *testing.T, w *world) {
 	first := session.Store{}.Append("summary", text("s")).Append("messages", text("1"), text("2")).
 		Append("empty", text("x")).Set(session.Section{Name: "empty"}).
@@ -84,7 +84,7 @@ func testReplace(t *testing.T, w *world) {
 	w.wantStore(one, "messages:1")
 }
 
-// spec 3.7: saving keeps the leaf, labels and compactions if their messages still exist.
+// Saving keeps the leaf, labels and compactions if their messages still exist.
 func testSaveLeaf(t *testing.T, w *world) {
 	w.talk(one, "messages:1 messages:2 messages:3")
 	w.must(navigate(w, one, "id2"))
@@ -200,7 +200,7 @@ func testSavePruned(t *testing.T, w *world) {
 	}
 }
 
-// spec 3.7, r50t.16: a refused save loses nothing.
+// A refused save loses nothing.
 func testSaveRefused(t *testing.T, w *world) {
 	w.talk(one, "messages:1")
 	before := w.export(one)

@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/session"
 )
 
-// spec 3.7: create, has, delete.
+// Create, has, delete.
 func testSessions(t *testing.T, w *world) {
 	has := func(want bool) {
 		t.Helper()

@@ -147,7 +147,7 @@ func TestModelsObserve(t *testing.T) {
 	}
 }
 
-// Spec 2.2 and 2.6, trap 19: the prefix is injected once, behind the system prompt, is
+// The prefix is injected once, behind the system prompt, is
 // found again after a restart, has the same bytes while nothing is new, and keeps
 // compaction away.
 func TestPrefixIsInjectedOnce(t *testing.T) {

@@ -33,7 +33,7 @@ type fakeStage struct {
 func (s fakeStage) Name() string  { return s.name }
 func (s fakeStage) Priority() int { return s.priority }
 func (s fakeStage) EstimateTokens(context.Context, *stage.State) int {
-	panic("spec 2.6: a pipeline never asks")
+	panic("a pipeline never asks")
 }
 
 func (s fakeStage) Apply(ctx context.Context, st *stage.State, m []ragctx.Message, b stage.Budget) ([]ragctx.Message, error) {
@@ -81,7 +81,7 @@ func run(t *testing.T, p *stage.Pipeline, s *stage.State) stage.Result {
 	return res
 }
 
-// Spec 2.6: order by priority with stable ties; a stage registered late runs early if its priority
+// Order by priority with stable ties; a stage registered late runs early if its priority
 // is low.
 func TestOrder(t *testing.T) {
 	p := pipe(t, adds("b1", 20), adds("c", 30), adds("b2", 20))
@@ -92,7 +92,7 @@ func TestOrder(t *testing.T) {
 	if got := texts(run(t, p, s).Messages); got != "x a b1 b2 c" {
 		t.Error(got)
 	}
-	if got := texts(s.Messages); got != "x" { // spec 2.6: a run does not change the state
+	if got := texts(s.Messages); got != "x" { // a run does not change the state
 		t.Errorf("the state has %s", got)
 	}
 	if err := p.Register(adds("a", 1)); !errors.Is(err, ragctx.ErrConflict) {
@@ -103,7 +103,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Spec 2.1 and 2.6, trap 17: nil leaves the list, an empty list replaces it, and a result with an
+// Nil leaves the list, an empty list replaces it, and a result with an
 // error is discarded.
 func TestResultsOfStages(t *testing.T) {
 	returns := func(out []ragctx.Message, err error) fakeStage {
@@ -141,7 +141,7 @@ func TestResultsOfStages(t *testing.T) {
 	}
 }
 
-// Spec 2.1 and 2.6, trap 18: cancellation is looked at between stages and stops at once.
+// Cancellation is looked at between stages and stops at once.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	stops := fakeStage{"stops", 10, func(_ context.Context, _ *stage.State, m []ragctx.Message, _ stage.Budget) ([]ragctx.Message, error) {
@@ -224,7 +224,7 @@ func builtin(t *testing.T, b stage.BuiltinOptions) *stage.Pipeline {
 	return p
 }
 
-// Spec 2.2 and 2.6, trap 18: truncation leaves the state as it is, compaction persists.
+// Truncation leaves the state as it is, compaction persists.
 func TestTruncationIsAView(t *testing.T) {
 	p := builtin(t, stage.BuiltinOptions{MaxMessages: 6})
 	s := &stage.State{Messages: long(20)}
@@ -256,7 +256,7 @@ func TestCompactionPersists(t *testing.T) {
 	if diff := cmp.Diff(compact.Apply(raw, s.Records), s.Messages); diff != "" {
 		t.Error(diff)
 	}
-	again, err := p.Run(context.Background(), s, s.Messages, budget) // trap 15: usage is up to date
+	again, err := p.Run(context.Background(), s, s.Messages, budget) // usage is up to date
 	if err != nil || again.Reports[0].Skipped == "" || len(s.Records) != 1 {
 		t.Errorf("%+v, %v", again.Reports[0], err)
 	}
@@ -271,7 +271,7 @@ func TestCompactionPersists(t *testing.T) {
 	}
 }
 
-// Spec 2.6: a stage at 5 sees messages before observations; extra stages run in loop and
+// A stage at 5 sees messages before observations; extra stages run in loop and
 // synthesis.
 func TestExtraStages(t *testing.T) {
 	notes := &stage.MemoryNotes{}

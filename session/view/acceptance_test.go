@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/session/view"
 )
 
-// spec 1.10: "disabled/below threshold ⇒ false": nothing is compacted, stored or published.
+// "disabled/below threshold ⇒ false": nothing is compacted, stored or published.
 func TestCompactionDisabledOrNotDue(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings view.CompactionSettings
@@ -39,7 +39,7 @@ func TestCompactionDisabledOrNotDue(t *testing.T) {
 	}
 }
 
-// spec 1.10: "unknown session ⇒ error", and nothing is created or published.
+// "unknown session ⇒ error", and nothing is created or published.
 func TestCompactingAnUnknownSession(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	other := session.Key{Namespace: key.Namespace, User: key.User, ID: "unknown"}
@@ -59,7 +59,7 @@ func TestCompactingAnUnknownSession(t *testing.T) {
 	}
 }
 
-// trap 15: usage is never shared between sessions: that one is full, or was compacted,
+// Usage is never shared between sessions: that one is full, or was compacted,
 // changes nothing of another.
 func TestUsageIsOfASession(t *testing.T) {
 	storage := session.NewMemory(session.Options{})
@@ -89,7 +89,7 @@ func TestUsageIsOfASession(t *testing.T) {
 	}
 }
 
-// trap 18: truncation is a view and writes nothing back; compactions and persisted results of
+// Truncation is a view and writes nothing back; compactions and persisted results of
 // stages last.
 func TestWhatIsWrittenBack(t *testing.T) {
 	w := newWorld(t, view.Options{})
@@ -119,7 +119,7 @@ func (e ending) Apply(ctx context.Context, s *stage.State, messages []ragctx.Mes
 	return e.adds.Apply(ctx, s, messages, b)
 }
 
-// trap 18: cancellation is checked between stages; later stages do not run.
+// Cancellation is checked between stages; later stages do not run.
 func TestCancellationBetweenStages(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := newWorld(t, view.Options{Stages: []stage.Stage{ending{adds{"be brief", false}, cancel}}})

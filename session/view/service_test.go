@@ -223,7 +223,7 @@ func TestCompileFollows(t *testing.T) {
 	want("")
 }
 
-// spec 3.9: only traces of the current execution; one call has two traces; the user's message and
+// Only traces of the current execution; one call has two traces; the user's message and
 // the answer have none.
 func TestSteps(t *testing.T) {
 	w := newWorld(t, view.Options{})
@@ -303,7 +303,7 @@ func TestCompactAndUndo(t *testing.T) {
 	}
 }
 
-// trap 15: a reported usage predates the compaction. Until the model answers again, the same
+// A reported usage predates the compaction. Until the model answers again, the same
 // request compacts nothing more, also in another process.
 func TestUsageIsOfTheLastCall(t *testing.T) {
 	w := newWorld(t, view.Options{})
@@ -334,7 +334,7 @@ func TestUsageIsOfTheLastCall(t *testing.T) {
 	}
 }
 
-// spec 6.15: a compaction that does nothing publishes only that the threshold is reached.
+// A compaction that does nothing publishes only that the threshold is reached.
 func TestNoOpIsNotTold(t *testing.T) {
 	w := newWorld(t, view.Options{})
 	w.say("hello")
@@ -495,7 +495,7 @@ func TestObservationsOfABranch(t *testing.T) {
 	}
 }
 
-// spec 3.5, 3.9: overflow goes to the buffer in order, and the buffer becomes a summary;
+// Overflow goes to the buffer in order, and the buffer becomes a summary;
 // nothing that was said is lost.
 func TestBuffer(t *testing.T) {
 	for name, storage := range map[string]session.Storage{"memory": nil, "sqlite": onDisk(t).Sessions(session.Options{})} {

@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// §4.1: id is "msg_" and 32 hex, receiver broadcast by default; §4.7: nested data.
+// id is "msg_" and 32 hex, receiver broadcast by default; data may be nested.
 func testAppend(t *testing.T, w *world) {
 	m := msg("PLAN_READY", "the plan")
 	m.Data, m.Metadata = json.RawMessage(`{"a": {"b": [1, "<&>", null]}}`), json.RawMessage(`{"source":"x"}`)
@@ -36,8 +36,8 @@ func testAppend(t *testing.T, w *world) {
 	}
 }
 
-// §4.1: base = max(now, last+1); a requested time is raised to it, never lowered.
-// §4.7: same-millisecond writers keep order. Trap 37: strictly monotonic.
+// Base = max(now, last+1); a requested time is raised to it, never lowered.
+// Same-millisecond writers keep order. Times are strictly monotonic.
 func testTimes(t *testing.T, w *world) {
 	now := start.UnixMilli()
 	at := func(ms int64) int64 {
@@ -73,7 +73,7 @@ func testTimes(t *testing.T, w *world) {
 	}
 }
 
-// §4.1: a batch is contiguous, all or nothing; an empty batch is [].
+// A batch is contiguous, all or nothing; an empty batch is [].
 func testBatch(t *testing.T, w *world) {
 	if got, err := w.Append(context.Background(), nil); err != nil || got == nil || len(got) != 0 {
 		t.Errorf("an empty batch: %v, %v", got, err)
@@ -112,7 +112,7 @@ func testBatch(t *testing.T, w *world) {
 	}
 }
 
-// §4.1: cluster, topic and sender are required, with an error for each; limits.
+// Cluster, topic and sender are required, with an error for each; limits.
 func testRefused(t *testing.T, w *world) {
 	long := strings.Repeat("x", ledger.MaxNameBytes+1)
 	big := json.RawMessage(`"` + strings.Repeat("x", ledger.MaxMessageBytes) + `"`)
@@ -174,7 +174,7 @@ func testIDs(t *testing.T, w *world) {
 	w.append(t, m) // ids are unique per cluster only
 }
 
-// §4.7: concurrent writers keep their order, and no message comes into another writer's batch.
+// Concurrent writers keep their order, and no message comes into another writer's batch.
 func testWriters(t *testing.T, w *world) {
 	// A subscriber that is behind has all messages in its buffer.
 	const writers, rounds, size = 8, ledger.SubscriptionBuffer / (8 * 3), 3

@@ -161,7 +161,7 @@ func testReopen(t *testing.T, w *world) {
 	}
 }
 
-// Trap 37: timestamps grow even after a restart with the clock set back.
+// Timestamps grow even after a restart with the clock set back.
 func testReopenClock(t *testing.T, w *world) {
 	var last ledger.Message
 	for range 8 {

@@ -28,7 +28,7 @@ func (w *world) ten(t fataler) []ledger.Message {
 	return out
 }
 
-// §4.1: the filters of a query: since and until are inclusive, after is not.
+// The filters of a query: since and until are inclusive, after is not.
 func testQuery(t *testing.T, w *world) {
 	all := w.ten(t)
 	at := func(i int) int64 { return all[i].Timestamp }
@@ -101,7 +101,7 @@ func testQuery(t *testing.T, w *world) {
 	}
 }
 
-// §4.1: findLast.
+// The newest message of a filter.
 func testFind(t *testing.T, w *world) {
 	all := w.ten(t)
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func testFind(t *testing.T, w *world) {
 	}
 }
 
-// §4.7: clusters and namespaces are isolated.
+// Clusters and namespaces are isolated.
 func testWalls(t *testing.T, w *world) {
 	w.append(t, msg("X", "ours"))
 	for _, f := range []ledger.Filter{{Namespace: "space", Cluster: "others"}, {Namespace: "elsewhere", Cluster: "team"}} {

@@ -14,7 +14,7 @@ import (
 	"github.com/ragctx/ragctx/internal/ledger"
 )
 
-// §4.1 and §4.7: subscribing to one topic or several, unsubscribing. Trap 37: notified after the
+// Subscribing to one topic or several, unsubscribing. They are notified after the
 // commit.
 func testSubscribe(t *testing.T, w *world) {
 	w.append(t, msg("X", "before"))
@@ -164,7 +164,7 @@ func testFollowSlow(t *testing.T, w *world) {
 	}
 }
 
-// Trap 38: operations after closing are refused and do no harm.
+// Operations after closing are refused and do no harm.
 func testClosed(t *testing.T, w *world) {
 	w.append(t, msg("X", ""))
 	sub, err := w.Subscribe(filter)

@@ -132,7 +132,7 @@ func testImportOutputs(t *testing.T, w *world) {
 	}
 }
 
-// §4.1: the newest output is kept, and one receipt with a hash chain accounts for the rest.
+// The newest output is kept, and one receipt with a hash chain accounts for the rest.
 func testRetention(t *testing.T, w *world) {
 	var lines [][]byte // of all outputs
 	put := func(n, size int) {

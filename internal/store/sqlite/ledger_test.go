@@ -101,7 +101,7 @@ func TestEraseLedger(t *testing.T) {
 	}
 }
 
-// Trap 38: damaged JSON reads as null and hides nothing else; a checkup names it.
+// Damaged JSON reads as null and hides nothing else; a checkup names it.
 func TestDamagedMessages(t *testing.T) {
 	f := fresh(t)
 	l := f.Ledger(ledger.Options{})
@@ -174,7 +174,7 @@ func TestLedgerInSnapshot(t *testing.T) {
 	}
 }
 
-// A stopped cluster that is only read is not written to (§4.7).
+// A stopped cluster that is only read is not written to.
 func TestReadingLedgerWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	l := openLedger(t, dir, ledger.Options{})

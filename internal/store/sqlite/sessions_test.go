@@ -624,7 +624,7 @@ func TestSessionQuota(t *testing.T) {
 	held(0)
 }
 
-// TestDamagedSession: spec 3.7, r50t.12: what cannot be read hides nothing else, and its
+// What cannot be read hides nothing else, and its
 // ancestors stay on the path; a checkup names it.
 func TestDamagedSession(t *testing.T) {
 	f := fresh(t)
