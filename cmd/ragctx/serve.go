@@ -8,9 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +83,9 @@ func newServe(env lookupEnv) *cobra.Command {
 		"PATH, URL, or either with =NAMESPACE, to ingest in the background; may be repeated (env "+envName("serve_docs")+")")
 	return cmd
 }
+
+// replacedGrace is how long a server takes to end that another one has replaced. It has nothing left to write.
+const replacedGrace = time.Second
 
 func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, acceptLoss bool) (err error) {
 	signal.Ignore(syscall.SIGHUP) // closing the terminal does not end the server, and there is no configuration to reload
@@ -159,7 +164,12 @@ func runServe(cmd *cobra.Command, env lookupEnv, paths []string, reembed, accept
 	defer stop(nil)
 	// The first query would open the indexes, too. It reports an index that cannot be opened.
 	background.Go(func() { _ = eng.Indexes().Warm(ctx, s.Namespace) })
-	background.Go(func() { stop(eng.Node().AwaitReplaced(ctx)) })
+	background.Go(func() {
+		replaced := eng.Node().AwaitReplaced(ctx)
+		if stop(replaced); replaced != nil {
+			time.AfterFunc(replacedGrace, func() { os.Exit(exitFailed) }) // it may wait for connections that are lost
+		}
+	})
 	eng.Jobs().Start()
 	if eng.Node().Leads() {
 		s.ingestAll(ctx, &background, eng, sources)
