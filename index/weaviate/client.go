@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -79,6 +81,9 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 		at := (first + i) % len(c.hosts)
 		err := c.attempt(ctx, limit, method, at, path, sent, out)
 		if ctx.Err() != nil {
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // the next request must not wait for it, too
+				c.first.CompareAndSwap(uint32(at), uint32((at+1)%len(c.hosts))) //nolint:gosec // few
+			}
 			return ctx.Err()
 		}
 		if e, ok := errors.AsType[*statusError](err); err == nil || ok && e.status < http.StatusInternalServerError {
@@ -211,7 +216,10 @@ func objectID(chunk uint64) string {
 }
 
 func chunkOf(id string) (chunk uint64, err error) {
-	var high, low uint64
-	_, err = fmt.Sscanf(id, "00000000-0000-8000-%04x-%012x", &high, &low)
-	return high<<48 | low, err
+	digits, ok := strings.CutPrefix(id, "00000000-0000-8000-")
+	high, low, two := strings.Cut(digits, "-")
+	if !ok || !two || len(high) != 4 || len(low) != 12 {
+		return 0, fmt.Errorf("%q is no id of a chunk", ragctx.Clip(id))
+	}
+	return strconv.ParseUint(high+low, 16, 64)
 }

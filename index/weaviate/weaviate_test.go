@@ -1,6 +1,7 @@
 package weaviate
 
 import (
+	"context"
 	"errors"
 	"math"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -75,6 +77,32 @@ func TestFailover(t *testing.T) {
 		t.Fatalf("no endpoint: %v", err)
 	}
 	want(4, 4)
+}
+
+// TestSilentEndpoint lets a request end at an endpoint that does not answer. The next one goes to another endpoint.
+func TestSilentEndpoint(t *testing.T) {
+	var urls []string
+	for i := range 2 {
+		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if i == 0 {
+				<-r.Context().Done()
+			}
+		}))
+		t.Cleanup(s.Close)
+		urls = append(urls, strings.TrimPrefix(s.URL, "http://"))
+	}
+	p, err := New(Options{URL: "weaviate://" + strings.Join(urls, ",")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer end()
+	if err := p.do(short, searchTime, http.MethodGet, "/schema", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("an endpoint that does not answer: %v", err)
+	}
+	if err := p.do(t.Context(), time.Minute, http.MethodGet, "/schema", nil, nil); err != nil || p.first.Load() != 1 {
+		t.Errorf("endpoint %d, %v", p.first.Load(), err)
+	}
 }
 
 func TestObjectID(t *testing.T) {
