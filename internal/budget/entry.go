@@ -19,6 +19,7 @@ type entry struct {
 	chars     int // of text
 	tokens    int
 	truncated bool
+	held      bool // left out or shortened by the share of its source
 	reason    Reason
 }
 

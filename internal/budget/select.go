@@ -76,31 +76,44 @@ func (s *selector) force(e *entry) {
 
 // try includes e if possible. Otherwise it returns the reason.
 func (s *selector) try(e *entry, capped bool) Reason {
-	if s.opts.MaxItems > 0 && s.items >= s.opts.MaxItems {
+	if s.full() {
 		return ReasonMaxItems
 	}
-	if capped && s.exhausted(e.Source, 0) {
+	left := math.MaxInt
+	if capped {
+		left = s.left(e.Source)
+	}
+	if left <= 0 {
+		e.held = true
 		return ReasonSourceCap // before anything is counted
 	}
-	i, tokens, ok := e.longest(s.remaining)
-	if !ok {
-		return ReasonBudget
+	limit := min(s.remaining, left)
+	i, tokens, ok := e.longest(limit)
+	e.held = limit < s.remaining && (!ok || i > e.Preferred)
+	if ok {
+		s.take(e, i, tokens)
+		return ""
 	}
-	if capped && s.exhausted(e.Source, tokens) {
-		return ReasonSourceCap
+	if e.held {
+		if _, _, fits := e.longest(s.remaining); fits {
+			return ReasonSourceCap
+		}
 	}
-	s.take(e, i, tokens)
-	return ""
+	return ReasonBudget
 }
 
-// exhausted reports whether more tokens would exceed the share of a source.
-func (s *selector) exhausted(source string, more int) bool {
+// left returns the tokens that a source may still use: any number for its first candidate.
+func (s *selector) left(source string) int {
 	used := s.shares[source]
-	if used.items == 0 {
-		return false
+	switch {
+	case used.items == 0:
+		return math.MaxInt
+	case s.opts.MaxItemsPerSource > 0 && used.items >= s.opts.MaxItemsPerSource:
+		return 0
+	case s.opts.MaxTokensPerSource > 0:
+		return max(s.opts.MaxTokensPerSource-used.tokens, 0)
 	}
-	return s.opts.MaxItemsPerSource > 0 && used.items >= s.opts.MaxItemsPerSource ||
-		s.opts.MaxTokensPerSource > 0 && used.tokens+more > s.opts.MaxTokensPerSource
+	return math.MaxInt
 }
 
 func (s *selector) take(e *entry, i, tokens int) {
@@ -118,17 +131,29 @@ func (s *selector) charge(e *entry) {
 	}
 }
 
-// refill offers the rest of the budget to the candidates that only the share of their source held
-// back.
+// refill spends the rest of the budget on the candidates that the share of their source held back or shortened: first
+// each gets its cheapest variant, then each in turn the longest that fits.
 func (s *selector) refill() {
 	for _, e := range s.entries {
-		if e.reason == ReasonSourceCap {
-			if s.try(e, false) == "" {
-				e.reason = ""
-			}
+		if !e.held || e.included || s.full() {
+			continue
+		}
+		if i, tokens := e.cheapest(); i >= 0 && tokens <= s.remaining {
+			s.take(e, i, tokens)
+		}
+	}
+	for _, e := range s.entries {
+		if !e.held || !e.included {
+			continue
+		}
+		if i, tokens, ok := e.longest(s.room(e)); ok && i < e.variant {
+			s.grow(e, i, tokens)
 		}
 	}
 }
+
+// full reports whether there are as many items as may be.
+func (s *selector) full() bool { return s.opts.MaxItems > 0 && s.items >= s.opts.MaxItems }
 
 func (s *selector) cut(e *entry) {
 	if e.Cut == nil || s.remaining <= 0 {
@@ -153,20 +178,30 @@ func (s *selector) widen() {
 		if !e.included || e.variant < 0 || e.variant > e.Preferred {
 			continue
 		}
-		limit := math.MaxInt
-		if s.opts.MaxTokens > 0 {
-			limit = s.remaining + e.tokens
-		}
+		limit := s.room(e)
 		for i := range e.Preferred {
 			if tokens, ok := e.fits(i, limit); ok {
-				if s.opts.MaxTokens > 0 {
-					s.remaining = limit - tokens
-				}
-				e.use(i, tokens)
+				s.grow(e, i, tokens)
 				break
 			}
 		}
 	}
+}
+
+// room returns the tokens that an included candidate may have.
+func (s *selector) room(e *entry) int {
+	if s.opts.MaxTokens <= 0 {
+		return math.MaxInt
+	}
+	return s.remaining + e.tokens
+}
+
+// grow replaces the variant of an included candidate by a longer one.
+func (s *selector) grow(e *entry, i, tokens int) {
+	if s.opts.MaxTokens > 0 {
+		s.remaining += e.tokens - tokens
+	}
+	e.use(i, tokens)
 }
 
 func (s *selector) selection(guard Guard) Selection {

@@ -196,6 +196,26 @@ func TestSourceShares(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a shorter form fits the share", func(t *testing.T) {
+		long := func(id, from string, order int) budget.Candidate {
+			return source(budget.Candidate{
+				ID: id, Order: order,
+				Variants: []budget.Variant{budget.Fixed("full", chars(4)), budget.Fixed("short", chars(1))},
+			}, from)
+		}
+		for maxTokens, want := range map[int]string{
+			9:  "a1=full a2=short a3!source_cap b1=full",
+			12: "a1=full a2=short a3=short b1=full",
+			13: "a1=full a2=full a3=short b1=full",
+		} {
+			got := summary(budget.Select([]budget.Candidate{
+				long("a1", "a", 0), long("a2", "a", 1), long("a3", "a", 2), long("b1", "b", 3),
+			}, budget.Options{MaxTokens: maxTokens, MaxTokensPerSource: 5}))
+			if got != want {
+				t.Errorf("%d tokens: got %s, want %s", maxTokens, got, want)
+			}
+		}
+	})
 	t.Run("a source's first candidate is not held back", func(t *testing.T) {
 		got := summary(budget.Select(cands("a1 b1 b2"), budget.Options{MaxTokens: 4, MaxTokensPerSource: 1}))
 		if want := "a1=full b1=full b2!source_cap"; got != want {
