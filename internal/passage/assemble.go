@@ -32,7 +32,7 @@ type run struct {
 	chunks []Chunk
 	hits   []index.Hit // of the chunks, in their order
 	best   index.Hit   // the hit with the highest score
-	more   []run       // further runs of the same item, in order (Whole only)
+	more   []run       // further runs of the same item (Whole only), or of the same section
 }
 
 // Assembled is the result of [Assemble].
@@ -62,7 +62,7 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 	}
 	b := newBuilder(src, r, runs)
 	a.builder = b
-	seen := make(map[string]bool) // sections and texts already shown
+	seen := make(map[string]bool) // texts already shown
 	copies := 0
 	for _, run := range runs {
 		it := b.base(run)
@@ -73,9 +73,8 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 			a.More = true
 			break
 		}
-		section := b.sectionName(run)
-		if section != "" && seen[section] {
-			continue // another passage of a section that is already shown
+		if r.Query.Depth == ragctx.DepthFull && a.join(run) {
+			continue
 		}
 		if err := b.content(ctx, run, &it); erased(err) {
 			continue
@@ -91,10 +90,28 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		default:
 			continue
 		}
-		seen[text], seen[section] = true, true
+		seen[text] = true
 		a.Items, a.runs[it.ID] = append(a.Items, it), run
 	}
 	return a, nil
+}
+
+// join adds a run to the item that shows its section as a whole, and reports whether there is one. If that item is
+// shortened to a passage, the passage has both.
+func (a *Assembled) join(r run) bool {
+	start, end, _ := a.builder.section(r)
+	for _, it := range a.Items {
+		of := a.runs[it.ID]
+		if of.item != r.item {
+			continue
+		}
+		if from, to, _ := a.builder.section(of); from <= start && end <= to {
+			of.more = append(of.more, r)
+			a.runs[it.ID] = of
+			return true
+		}
+	}
+	return false
 }
 
 // folded returns a text without its white space, by which duplicates are recognized.
@@ -241,6 +258,11 @@ func (r *run) trimWeak() {
 		last--
 	}
 	r.chunks, r.hits = r.chunks[first:last+1], r.hits[first:last+1]
+}
+
+// has reports whether a hit is of one of the run's chunks.
+func (r *run) has(h index.Hit) bool {
+	return slices.ContainsFunc(r.hits, func(o index.Hit) bool { return o.ID == h.ID })
 }
 
 // nearest returns the best chunk as a run.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -338,6 +339,49 @@ func TestWholeItems(t *testing.T) {
 	}
 	if c := items[1].Content; strings.Count(c, passage.Gap) != 1 || !strings.Contains(c, "number 3 ") || !strings.Contains(c, "number 100 ") {
 		t.Errorf("a long memory's passages: %q", c)
+	}
+}
+
+// TestLongTextShowsItsBestChunk: of a long text with more hits than a passage has room for, the best one is shown.
+func TestLongTextShowsItsBestChunk(t *testing.T) {
+	for _, depth := range []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull} {
+		var s shelf
+		it := doc(1, "turn-1")
+		it.Type, it.Source = ragctx.TypeMemory, "memory"
+		ids := s.add(it, lines(200))
+		var hits []index.Hit
+		for i := 0; i < 180; i += 2 {
+			hits = append(hits, hit(ids[i], .4))
+		}
+		shown := assemble(t, &s, ragctx.NewQuery("topic").WithDepth(depth), true, append(hits, hit(ids[190], .9))...)[0]
+		text := shown.Content
+		if depth == ragctx.DepthFull {
+			text = shown.Forms.Shorter[0].Text
+		}
+		if !strings.Contains(text, "number 190 ") || !strings.Contains(text, "number 0 ") ||
+			utf8.RuneCountInString(text) > passage.OverviewChars {
+			t.Errorf("%s: %d characters: %q", depth, len(text), text)
+		}
+	}
+}
+
+// TestSectionKeepsAllPassages: a section that is shown once, and shortened, has the passages that were found in it.
+func TestSectionKeepsAllPassages(t *testing.T) {
+	var s shelf
+	text := lines(40)
+	s.add(doc(1, "a.md"), text)
+	items := assemble(t, &s, ragctx.NewQuery("topic").WithDepth(ragctx.DepthFull), false, hit(25, .8), hit(5, .7), hit(35, .6))
+	if len(items) != 1 || items[0].Content != strings.TrimSpace(text) {
+		t.Fatalf("%d items", len(items))
+	}
+	short := items[0].Forms.Shorter[0]
+	for i, n := range []string{"number 4 ", "number 24 ", "number 34 "} {
+		if parts := strings.Split(short.Text, passage.Gap); len(parts) != 3 || !strings.Contains(parts[i], n) {
+			t.Errorf("the passage lacks %q: %q", n, short.Text)
+		}
+	}
+	if short.Lines != "9-69" {
+		t.Errorf("the passage is said to be lines %s", short.Lines)
 	}
 }
 

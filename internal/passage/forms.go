@@ -3,6 +3,7 @@ package passage
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -13,7 +14,7 @@ import (
 // content sets the item's content at the requested depth.
 func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
 	if b.query.Depth != ragctx.DepthFull {
-		if it.Content, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
+		if it.Content, _, err = b.text(ctx, r); err == nil && b.query.Depth == ragctx.DepthAbstract {
 			best := b.sentence(r.item, it.Content)
 			it.Content = b.abstract(r.item, best)
 			it.Forms.Shorter = decreasing(it.Content, []ragctx.Form{
@@ -41,7 +42,7 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 	case ragctx.DepthAbstract:
 		return nil
 	case ragctx.DepthFull:
-		overview, err := b.text(ctx, r)
+		overview, shown, err := b.text(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -52,10 +53,10 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 			}
 			it.Forms.Wider = ragctx.Form{Text: whole, Lines: lineRange(whole, 1)}
 		}
-		it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, overview)
+		it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, overview, shown)
 		return err
 	default:
-		if it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, it.Content); err != nil {
+		if it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, it.Content, []run{r}); err != nil {
 			return err
 		}
 		it.Forms.Wider, err = b.wider(ctx, r, it.Content)
@@ -63,9 +64,9 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 	}
 }
 
-// shorter returns the forms to which an item can be shortened, longest first: its passage, the best
-// chunk, the abstract, the best sentence, and the beginning of that sentence.
-func (b *builder) shorter(ctx context.Context, r run, content, passage string) ([]ragctx.Form, error) {
+// shorter returns the forms to which an item can be shortened, longest first: its passage, which shows some runs, the
+// best chunk, the abstract, the best sentence, and the beginning of that sentence.
+func (b *builder) shorter(ctx context.Context, r run, content, passage string, shown []run) ([]ragctx.Form, error) {
 	nearest := r.nearest()
 	hit, err := b.runText(ctx, nearest)
 	if err != nil {
@@ -80,10 +81,11 @@ func (b *builder) shorter(ctx context.Context, r run, content, passage string) (
 		{Depth: ragctx.DepthAbstract, Text: sentence.Clip(best, SentenceChars)},
 	}
 	if r.item.Type == ragctx.TypeResource {
-		of := [...]run{r, nearest, r, r, r}
+		last := shown[len(shown)-1].chunks
 		for i := range forms {
-			forms[i].Lines = lines(of[i].chunks[0], of[i].chunks[len(of[i].chunks)-1])
+			forms[i].Lines = lines(shown[0].chunks[0], last[len(last)-1])
 		}
+		forms[1].Lines = lines(nearest.chunks[0], nearest.chunks[0])
 	}
 	return decreasing(content, forms), nil
 }
@@ -101,24 +103,41 @@ func decreasing(content string, forms []ragctx.Form) []ragctx.Form {
 	return out
 }
 
-// text returns the passage, at most [OverviewChars] characters.
-func (b *builder) text(ctx context.Context, r run) (string, error) {
-	if len(r.more) > 0 && r.item.Bytes <= OverviewChars {
-		return b.read(ctx, r.item, 0, r.item.Bytes)
+// text returns the passage, at most [OverviewChars] characters, and the runs in it. Of runs that are too long together,
+// the one with the best chunk is always in it.
+func (b *builder) text(ctx context.Context, r run) (passage string, shown []run, err error) {
+	if len(r.more) > 0 && r.item.Bytes <= OverviewChars && b.query.Depth != ragctx.DepthFull {
+		passage, err = b.read(ctx, r.item, 0, r.item.Bytes)
+		return passage, []run{r}, err
 	}
-	var parts []string
-	room := OverviewChars
-	for _, run := range append([]run{r}, r.more...) {
-		s, err := b.runText(ctx, run)
-		if err != nil {
-			return "", err
+	runs := append([]run{r}, r.more...)
+	slices.SortFunc(runs, func(x, y run) int { return cmp.Compare(x.chunks[0].Ordinal, y.chunks[0].Ordinal) })
+	best := slices.IndexFunc(runs, func(o run) bool { return o.has(r.best) })
+	order := []int{best}
+	for i := range runs {
+		if i != best {
+			order = append(order, i)
 		}
-		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && len(parts) > 0 {
+	}
+	texts := make([]string, len(runs))
+	room := OverviewChars
+	for n, i := range order {
+		s, err := b.runText(ctx, runs[i])
+		if err != nil {
+			return "", nil, err
+		}
+		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && n > 0 {
 			break
 		}
-		parts = append(parts, s)
+		texts[i] = s
 	}
-	return sentence.Clip(strings.Join(parts, Gap), OverviewChars), nil
+	var parts []string
+	for i, s := range texts {
+		if s != "" {
+			parts, shown = append(parts, s), append(shown, runs[i])
+		}
+	}
+	return sentence.Clip(strings.Join(parts, Gap), OverviewChars), shown, nil
 }
 
 func (b *builder) runText(ctx context.Context, r run) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -85,15 +84,6 @@ func (b *builder) grow(around []Chunk, first, last Chunk) (from, to Chunk) {
 		}
 	}
 	return from, to
-}
-
-// sectionName identifies the section that an item shows as a whole, or returns "".
-func (b *builder) sectionName(r run) string {
-	if b.query.Depth != ragctx.DepthFull {
-		return ""
-	}
-	start, _, _ := b.section(r)
-	return strconv.FormatUint(r.item.ID, 10) + ":" + strconv.Itoa(start)
 }
 
 // section returns the byte range of the innermost section around the run, and whether that is the
