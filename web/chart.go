@@ -11,9 +11,10 @@ import (
 // bar draws a share, 0 to 1, as a bar of a ground.
 func bar(share float64) html.Part {
 	share = min(max(share, 0), 1)
-	return html.E("svg.chart.share", html.A("aria-hidden", "true"), html.A("height", "6"),
-		html.E("rect.ground", html.A("width", "100%"), html.A("height", "6"), html.A("rx", "1")),
-		html.E("rect.bar", html.A("width", percent(share)), html.A("height", "6"), html.A("rx", "1")))
+	return html.F(`<svg class="chart share" aria-hidden="true" height="6">
+			<rect class="ground" width="100%" height="6" rx="1"></rect>
+			<rect class="bar" width={} height="6" rx="1"></rect></svg>`,
+		percent(share))
 }
 
 // part is a part of a stacked bar.
@@ -25,17 +26,17 @@ type part struct {
 // stack draws parts of a whole one after the other. label describes all of it.
 func stack(whole float64, label string, parts ...part) html.Part {
 	const height = "14"
-	list := html.List{html.E("rect.ground", html.A("width", "100%"), html.A("height", height))}
+	list := html.List{html.F(`<rect class="ground" width="100%" height={}></rect>`, height)}
 	at := 0.0
 	for _, p := range parts {
 		if p.size <= 0 || whole <= 0 {
 			continue
 		}
-		list = append(list, html.E("rect."+p.class, html.A("x", percent(at/whole)), html.A("width", percent(p.size/whole)),
-			html.A("height", height), html.T("title", p.title)))
+		list = append(list, html.F(`<rect class={} x={} width={} height={}><title>{}</title></rect>`,
+			p.class, percent(at/whole), percent(p.size/whole), height, p.title))
 		at += p.size
 	}
-	return html.E("svg.chart.stack", html.A("role", "img"), html.A("aria-label", label), html.A("height", height), list)
+	return html.F(`<svg class="chart stack" role="img" aria-label={} height={}>{}</svg>`, label, height, list)
 }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }

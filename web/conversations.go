@@ -59,33 +59,29 @@ func showConversations(v *visit) (html.Part, error) {
 	}
 	var rows html.List
 	for _, c := range found.Sessions {
-		rows = append(rows, html.E("tr",
-			html.E("th", html.A("scope", "row"), html.E("a", html.A("href", c.link(v)), html.Text(c.ID))),
-			html.E("td", html.Text(c.User)), html.E("td.number", html.Text(grouped(c.Messages))), html.E("td.number",
-				html.Text(size(c.Bytes))),
-			html.E("td", clock(c.Created, "2 Jan 2006, 15:04")), html.E("td", clock(c.Updated, "2 Jan 2006, 15:04"))))
+		rows = append(rows, html.F(`<tr><th scope="row"><a href={}>{}</a></th><td>{}</td><td class="number">{}</td>
+			<td class="number">{}</td>
+			<td>{}</td><td>{}</td></tr>`,
+			c.link(v), c.ID, c.User, grouped(c.Messages), size(c.Bytes), clock(c.Created, "2 Jan 2006, 15:04"),
+			clock(c.Updated, "2 Jan 2006, 15:04")))
 	}
-	head := html.List{}
-	for _, name := range []string{"Session", "User", "Messages", "Size", "Begun (UTC)", "Last change (UTC)"} {
-		class := "th"
-		if name == "Messages" || name == "Size" {
-			class = "th.number"
-		}
-		head = append(head, html.E(class, html.A("scope", "col"), html.Text(name)))
+	head := html.List{
+		column("Session"), column("User"), numberColumn("Messages"), numberColumn("Size"), column("Begun (UTC)"),
+		column("Last change (UTC)"),
 	}
 	return html.List{
 		heading("Conversations"),
-		html.E("form.memories", html.A("method", "get"), html.A("action", conversationsPath), v.namespaceField(), html.E("div.scope",
-			html.E("label", html.E("span", html.Text("User")), html.E("input", html.A("name", "user"), html.A("value", user),
-				html.A("placeholder", "all users"), html.A("maxlength", "512"), html.A("autocomplete", "off"))),
-			html.E("button.main", html.Text("Show")))),
-		html.If(len(rows) == 0, html.E("p.empty",
-			html.Text("No conversation is stored here. Agents store them with POST /v1/sessions; a conversation "+
-				"that is known only from turns is on the page Memory."))),
-		html.If(len(rows) > 0, html.E("div.scroll.listed", html.E("table", html.E("thead", html.E("tr", head)), html.E("tbody", rows)))),
-		html.If(found.Next != "", html.E("p.pager", html.E("a.button", html.A("href", v.link(conversationsPath, "user", user,
-			"cursor", found.Next)),
-			html.Text("Earlier conversations")))),
+		html.F(`<form class="memories" method="get" action={}>{}<div class="scope"><label><span>User</span>
+			<input name="user" value={} placeholder="all users" maxlength="512" autocomplete="off"></label>
+			<button class="main">Show</button></div></form>`,
+			conversationsPath, v.namespaceField(), user),
+		html.If(len(rows) == 0, html.F(`<p class="empty">No conversation is stored here. Agents store them with POST /v1/sessions; a
+			conversation that is
+			known only from turns is on the page Memory.</p>`)),
+		html.If(len(rows) > 0, html.F(`<div class="scroll listed"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>`,
+			head, rows)),
+		html.If(found.Next != "", html.F(`<p class="pager"><a class="button" href={}>Earlier conversations</a></p>`,
+			v.link(conversationsPath, "user", user, "cursor", found.Next))),
 	}, nil
 }
 
@@ -224,27 +220,27 @@ func showConversation(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	v.title = c.ID
-	counts := fmt.Sprintf("%s, %s, %s", amount(c.Messages, "message"), amount(c.Branches, "branch"), amount(c.Compactions,
-		"compaction"))
+	counts := fmt.Sprintf("%s, %s, %s", amount(c.Messages, "message"), amount(c.Branches, "branch"), amount(c.Compactions, "compaction"))
 	address := func(args ...string) string {
 		return c.link(v, append([]string{"window", strconv.Itoa(c.window)}, args...)...)
 	}
 	return html.List{
-		heading(c.ID, html.E("span.quiet", html.Text(counts)), html.E("a.button", html.A("href", v.link(memoryPath, "user", c.User,
-			"session", c.ID)),
-			html.Text("What was learnt")), html.E("a.button", html.A("href", v.link(conversationsPath)), html.Text("All conversations"))),
+		heading(c.ID, html.F(`<span class="quiet">{}</span>`, counts), html.F(`<a class="button" href={}>What was learnt</a>`,
+			v.link(memoryPath, "user", c.User, "session", c.ID)), html.F(`<a class="button" href={}>All conversations</a>`,
+			v.link(conversationsPath))),
 		conversationDone(v),
-		html.If(c.Messages == 0, html.E("p.empty", html.Text("The conversation has no messages yet."))),
+		html.If(c.Messages == 0, html.F(`<p class="empty">The conversation has no messages yet.</p>`)),
 		html.If(c.Messages > 0,
-			html.E("section.branches", html.E("h2", html.Text("Branches")), c.graph(address), c.branches(v, address)),
-			html.E("section", html.E("h2", html.Text("Tokens against the window")), c.windowForm(v),
-				html.E("div.token-chart#tokens", html.A("hx-get", v.link(conversationsPath+"/tokens", "id", c.ID, "user", c.User, "leaf",
-					c.leaf,
-					"window", strconv.Itoa(c.window))), html.A("hx-trigger", "load, again"), html.A("aria-live", "polite"),
-					html.E("p.quiet", html.Text("Counting …")))),
-			html.E("section", html.E("h2", html.Text("Compactions")), c.compactions(v)),
-			html.E("div.sides.stored", html.E("section", html.E("h2", html.Text("Stored")), c.stored()),
-				html.E("section", html.E("h2", html.Text("Shown to the model")), c.seen()))),
+			html.F(`<section class="branches"><h2>Branches</h2>{}{}</section>`, c.graph(address), c.branches(v, address)),
+			html.F(`<section><h2>Tokens against the window</h2>{}
+				<div class="token-chart" id="tokens" hx-get={} hx-trigger="load, again" aria-live="polite">
+			<p class="quiet">Counting …</p></div></section>`,
+				c.windowForm(v),
+				v.link(conversationsPath+"/tokens", "id", c.ID, "user", c.User, "leaf", c.leaf, "window", strconv.Itoa(c.window))),
+			html.F(`<section><h2>Compactions</h2>{}</section>`, c.compactions(v)),
+			html.F(`<div class="sides stored"><section><h2>Stored</h2>{}</section><section>
+			<h2>Shown to the model</h2>{}</section></div>`,
+				c.stored(), c.seen())),
 	}, nil
 }
 
@@ -254,13 +250,11 @@ func (c *openConversation) windowForm(v *visit) html.Part {
 	if c.leaf != c.Leaf {
 		leaf = c.leaf
 	}
-	return html.E("form.memories", html.A("method", "get"), html.A("action", conversationsPath+"/one"), v.namespaceField(),
-		hidden("id", c.ID),
-		html.If(c.User != "", hidden("user", c.User)), html.If(leaf != "", hidden("leaf", leaf)), html.E("div.scope",
-			html.E("label", html.E("span", html.Text("Window of the model, in tokens")), html.E("input", html.A("type", "number"),
-				html.A("name", "window"),
-				html.A("min", "1"), html.A("max", "10000000"), html.Int("value", c.window))),
-			html.E("button", html.Text("Compare"))))
+	return html.F(`<form class="memories" method="get" action={}>{}{}{}{}<div class="scope"><label>
+			<span>Window of the model, in tokens</span><input type="number" name="window" min="1" max="10000000" value={}></label>
+			<button>Compare</button></div></form>`,
+		conversationsPath+"/one", v.namespaceField(), hidden("id", c.ID), html.If(c.User != "", hidden("user", c.User)),
+		html.If(leaf != "", hidden("leaf", leaf)), c.window)
 }
 
 // conversationActions are the buttons of a conversation.
@@ -272,10 +266,9 @@ var conversationActions = map[string]struct{ name, done, verb string }{
 
 // button is a button of the conversation with the fields that it sends.
 func (c *openConversation) button(v *visit, do string) html.Part {
-	return html.E("form", html.A("method", "post"), html.A("action", v.link(conversationsPath+"/act")), v.tokenField(), hidden("id",
-		c.ID),
-		hidden("user", c.User), hidden("leaf", c.leaf), hidden("window", strconv.Itoa(c.window)),
-		html.E("button", html.A("name", "do"), html.A("value", do), html.Text(conversationActions[do].name)))
+	return html.F(`<form method="post" action={}>{}{}{}{}{}<button name="do" value={}>{}</button></form>`,
+		v.link(conversationsPath+"/act"), v.tokenField(), hidden("id", c.ID), hidden("user", c.User), hidden("leaf", c.leaf),
+		hidden("window", strconv.Itoa(c.window)), do, conversationActions[do].name)
 }
 
 // actOnConversation runs the action of a button.
@@ -314,7 +307,7 @@ func conversationDone(v *visit) html.Part {
 	if do == "nothing" {
 		text = "Nothing was compacted: too few messages lie between those that stay, or no summary was smaller than they are."
 	}
-	return html.If(text != "", html.E("p.note", html.A("role", "status"), html.Text(text)))
+	return html.If(text != "", html.F(`<p class="note" role="status">{}</p>`, text))
 }
 
 // htmlSafe are the escapes that encoding/json writes for the sake of HTML. A backslash that is itself escaped stays.

@@ -72,39 +72,40 @@ func (c *openConversation) graph(address func(...string) string) html.Part {
 		if n.parent >= 0 {
 			p := nodes[n.parent]
 			d := fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x(p), y(p), x(n), y(p), x(p), y(n), x(n), y(n))
-			edges = append(edges, html.E("path", html.A("d", d), html.If(n.on, html.A("class", "on"))))
+			edges = append(edges, html.F(`<path d={} class={}></path>`, d, html.When(n.on, "on")))
 		}
-		class := "circle." + roleClass(n.Role)
+		class := roleClass(n.Role)
 		if strings.HasPrefix(fates[n.ID], "replaced") || strings.HasPrefix(fates[n.ID], "hidden") {
-			class += ".covered"
+			class += " covered"
 		}
 		if !n.on {
-			class += ".off"
+			class += " off"
 		}
-		dot := html.E(class, html.Int("cx", x(n)), html.Int("cy", y(n)), html.Int("r", radius), html.E("title",
-			html.Text(n.title(c.labels[n.ID], fates[n.ID]))))
+		dot := html.F(`<circle class={} cx={} cy={} r={}><title>{}</title></circle>`,
+			class, x(n), y(n), radius, n.title(c.labels[n.ID], fates[n.ID]))
 		if len(n.children) > 0 {
 			dots = append(dots, dot)
 			continue
 		}
-		dots = append(dots, html.E("a", html.A("href", address("leaf", n.ID)), html.A("aria-label",
-			"Branch that ends with "+n.quoted(60)),
-			html.If(n.ID == c.Leaf, html.E("circle.leaf", html.Int("cx", x(n)), html.Int("cy", y(n)), html.Int("r", radius+4))), dot))
+		dots = append(dots, html.F(`<a href={} aria-label={}>{}{}</a>`,
+			address("leaf", n.ID), "Branch that ends with "+n.quoted(60),
+			html.If(n.ID == c.Leaf, html.F(`<circle class="leaf" cx={} cy={} r={}></circle>`, x(n), y(n), radius+4)), dot))
 	}
 	return html.List{
-		html.E("div.scroll", html.A("tabindex", "0"), html.A("role", "region"), html.A("aria-label",
-			"Graph of the branches"),
-			html.E("svg.graph", html.Int("width", 2*edge+deepest*step), html.Int("height", 2*edge+max(lanes-1, 0)*lane),
-				html.E("g.edges", edges), dots)),
-		html.E("p.legend.quiet.small", key("user", "user"), key("assistant", "assistant"), key("tool", "tool"), key("system", "system"),
-			key("user.covered", "not shown to the model")),
+		html.F(`<div class="scroll" tabindex="0" role="region" aria-label="Graph of the branches">
+			<svg class="graph" width={} height={}><g class="edges">{}</g>{}</svg></div>`,
+			2*edge+deepest*step, 2*edge+max(lanes-1, 0)*lane, edges, dots),
+		html.F(`<p class="legend quiet small">{}{}{}{}{}</p>`,
+			key("user", "user"), key("assistant", "assistant"), key("tool", "tool"), key("system", "system"),
+			key("user covered", "not shown to the model")),
 	}
 }
 
 // key explains a colour of a chart.
 func key(class, name string) html.Part {
-	return html.E("span.key", html.E("svg.graph", html.A("aria-hidden", "true"), html.A("width", "12"), html.A("height", "12"),
-		html.E("circle."+class, html.A("cx", "6"), html.A("cy", "6"), html.A("r", "4.5"))), html.Text(name))
+	return html.F(`<span class="key"><svg class="graph" aria-hidden="true" width="12" height="12">
+			<circle class={} cx="6" cy="6" r="4.5"></circle></svg>{}</span>`,
+		class, name)
 }
 
 func roleClass(role string) string {
@@ -146,17 +147,17 @@ func (c *openConversation) branches(v *visit, address func(...string) string) ht
 			continue
 		}
 		text := amount(n.depth+1, "message") + ", ends with " + n.quoted(80)
-		row := html.List{html.E("a", html.A("href", address("leaf", n.ID)), html.If(n.ID == c.leaf, html.A("aria-current", "true")),
-			html.Text(text))}
+		row := html.List{html.F(`<a href={} aria-current={}>{}</a>`,
+			address("leaf", n.ID), html.When(n.ID == c.leaf, "true"), text)}
 		if n.ID == c.Leaf {
-			row = append(row, html.Text(" "), html.E("span.tag.on", html.Text("current")))
+			row = append(row, html.Text(" "), html.F(`<span class="tag on">current</span>`))
 		}
 		if n.ID == c.leaf && n.ID != c.Leaf && v.mayWrite() {
 			row = append(row, c.button(v, "navigate"))
 		}
-		list = append(list, html.E("li.actions", row))
+		list = append(list, html.F(`<li class="actions">{}</li>`, row))
 	}
-	return html.E("ul.tips", list)
+	return html.F(`<ul class="tips">{}</ul>`, list)
 }
 
 // The chart of tokens counts at 6 to 24 places of a branch: fewer on a long one, since each place takes time
@@ -227,20 +228,15 @@ func (c *openConversation) tokenChart(stored, seen []int) html.Part {
 	level := func(n int) string { return coordinate(100-100*float64(n)/top) + "%" }
 	text := fmt.Sprintf("Stored: %s. Shown to the model: %s, %.1f %% of the window of %s.", amount(last, "token"), amount(shown, "token"),
 		100*float64(shown)/float64(c.window), amount(c.window, "token"))
-	return html.E("figure", html.E("figcaption", html.Text(text)),
-		html.E("svg.chart.lines", html.A("role", "img"), html.A("aria-label", text), html.A("height", "170"),
-			html.E("svg", html.A("viewBox", "0 0 1000 100"), html.A("preserveAspectRatio", "none"), html.A("width", "100%"),
-				html.A("height", "100%"),
-				html.E("path.area", html.A("d", line(stored)+"L1000 100L0 100Z")), html.E("path.stored", html.A("d", line(stored))),
-				html.E("path.shown", html.A("d", line(seen)))),
-			html.If(near, html.E("line.limit", html.A("x1", "0"), html.A("x2", "100%"), html.A("y1", level(c.window)), html.A("y2",
-				level(c.window))),
-				html.E("text", html.A("x", "4"), html.A("y", level(c.window)), html.A("dy", "-4"),
-					html.Text("window, "+grouped(c.window)))),
-			html.E("text", html.A("x", "100%"), html.A("dx", "-4"), html.A("y", "100%"), html.A("dy", "-5"), html.A("text-anchor", "end"),
-				html.Text("newest message"))),
-		html.E("p.legend.quiet.small", html.E("span.key.stored-key", html.Text("stored")), html.E("span.key.shown-key",
-			html.Text("shown to the model"))))
+	return html.F(`<figure><figcaption>{}</figcaption><svg class="chart lines" role="img" aria-label={} height="170">
+			<svg viewBox="0 0 1000 100" preserveAspectRatio="none" width="100%" height="100%">
+			<path class="area" d={}></path><path class="stored" d={}></path><path class="shown" d={}></path></svg>{}
+			<text x="100%" dx="-4" y="100%" dy="-5" text-anchor="end">newest message</text></svg>
+			<p class="legend quiet small"><span class="key stored-key">stored</span>
+			<span class="key shown-key">shown to the model</span></p></figure>`,
+		text, text, line(stored)+"L1000 100L0 100Z", line(stored), line(seen),
+		html.If(near, html.F(`<line class="limit" x1="0" x2="100%" y1={} y2={}></line>`, level(c.window), level(c.window)),
+			html.F(`<text x="4" y={} dy="-4">{}</text>`, level(c.window), "window, "+grouped(c.window))))
 }
 
 func coordinate(x float64) string { return strconv.FormatFloat(math.Round(x*100)/100, 'f', -1, 64) }

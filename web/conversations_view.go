@@ -74,18 +74,18 @@ func (c *openConversation) stored() html.Part {
 	fates := c.fates()
 	var list html.List
 	for _, m := range c.branch {
-		class := "li.message"
+		class := "message"
 		if f := fates[m.ID]; f != "" && !strings.HasPrefix(f, "shortened") {
-			class = "li.message.unshown"
+			class = "message unshown"
 		}
-		list = append(list, html.E(class+"#"+anchor(m.ID), m.head(c.labels[m.ID]), html.If(fates[m.ID] != "", html.E("p.fate.small",
-			html.Text(fates[m.ID]))),
-			contentOf(m.Content)))
+		list = append(list, html.F(`<li class={} id={}>{}{}{}</li>`,
+			class, anchor(m.ID), m.head(c.labels[m.ID]),
+			html.If(fates[m.ID] != "", html.F(`<p class="fate small">{}</p>`, fates[m.ID])), contentOf(m.Content)))
 	}
 	return html.List{
-		html.If(len(c.branch) == maxMessages, html.E("p.quiet",
-			html.Text("The newest "+grouped(maxMessages)+" messages of the branch."))),
-		html.E("ol.messages", list),
+		html.If(len(c.branch) == maxMessages, html.F(`<p class="quiet">{}</p>`,
+			"The newest "+grouped(maxMessages)+" messages of the branch.")),
+		html.F(`<ol class="messages">{}</ol>`, list),
 	}
 }
 
@@ -97,20 +97,22 @@ func (c *openConversation) seen() html.Part {
 	}
 	var list, hidden html.List
 	for _, m := range c.view.Messages {
-		class, note := "li.message", ""
+		class, note := "message", ""
 		if !stored[m.ID] {
-			class, note = "li.message.summary", "made by compaction"
+			class, note = "message summary", "made by compaction"
 		}
-		list = append(list, html.E(class, m.head(""), html.If(note != "", html.E("p.made.small", html.Text(note))), contentOf(m.Content)))
+		list = append(list, html.F(`<li class={}>{}{}{}</li>`,
+			class, m.head(""), html.If(note != "", html.F(`<p class="made small">{}</p>`, note)), contentOf(m.Content)))
 	}
 	for _, h := range c.view.Hidden {
-		hidden = append(hidden, html.E("li", html.Text(fmt.Sprintf("%s: %s, %s saved", cmp.Or(hiddenReasons[h.Reason], h.Reason),
-			amount(h.Messages, "message"), amount(h.Tokens, "token")))))
+		hidden = append(hidden, html.F(`<li>{}</li>`,
+			fmt.Sprintf("%s: %s, %s saved", cmp.Or(hiddenReasons[h.Reason], h.Reason), amount(h.Messages, "message"),
+				amount(h.Tokens, "token"))))
 	}
 	return html.List{
-		html.E("p.quiet.small", html.Text(fmt.Sprintf("%s, %s.", amount(len(c.view.Messages), "message"), amount(c.view.Tokens,
-			"token")))),
-		html.If(len(hidden) > 0, html.E("ul.quiet.small", hidden)), html.E("ol.messages", list),
+		html.F(`<p class="quiet small">{}</p>`,
+			fmt.Sprintf("%s, %s.", amount(len(c.view.Messages), "message"), amount(c.view.Tokens, "token"))),
+		html.If(len(hidden) > 0, html.F(`<ul class="quiet small">{}</ul>`, hidden)), html.F(`<ol class="messages">{}</ol>`, list),
 	}
 }
 
@@ -121,9 +123,10 @@ var hiddenReasons = map[string]string{
 
 // head names the speaker and the time of a message.
 func (m message) head(label string) html.Part {
-	return html.E("p.speaker.small", html.E("strong", html.Text(cmp.Or(m.Role, "user"))), html.If(m.Name != "", html.Text(" "+m.Name)),
+	return html.F(`<p class="speaker small"><strong>{}</strong>{}{}{}</p>`,
+		cmp.Or(m.Role, "user"), html.If(m.Name != "", html.Text(" "+m.Name)),
 		html.If(!m.Created.IsZero(), html.Text(" "), clock(m.Created, "2 Jan 15:04:05")), html.If(label != "", html.Text(" "),
-			html.E("span.tag.on", html.Text(label))))
+			html.F(`<span class="tag on">{}</span>`, label)))
 }
 
 // contentOf shows the blocks of a message.
@@ -131,29 +134,32 @@ func contentOf(content ragctx.Content) (list html.List) {
 	for _, b := range content {
 		switch b.Type {
 		case ragctx.BlockText:
-			list = append(list, folded(b.Text, "p.said"))
+			list = append(list, said(b.Text))
 		case ragctx.BlockToolUse:
-			list = append(list, html.E("p.call", html.E("code", html.Text(b.Name+" "+compactText(b.Input)))))
+			list = append(list, html.F(`<p class="call"><code>{}</code></p>`, b.Name+" "+compactText(b.Input)))
 		case ragctx.BlockToolResult:
-			list = append(list, html.If(b.IsError, html.E("p.fault.small", html.Text("The tool failed."))), folded(b.Content.String(),
-				"pre.result"))
+			list = append(list, html.If(b.IsError, html.F(`<p class="fault small">The tool failed.</p>`)), folded(b.Content.String(),
+				html.F(`<pre class="result">{}</pre>`, b.Content.String())))
 		case ragctx.BlockImage:
-			list = append(list, html.E("p.quiet", html.Text(fmt.Sprintf("Image, %s, %s", b.MediaType, size(len(b.Data))))))
+			list = append(list, html.F(`<p class="quiet">{}</p>`, fmt.Sprintf("Image, %s, %s", b.MediaType, size(len(b.Data)))))
 		default:
-			list = append(list, html.E("p.call", html.E("code", html.Text(compactText(b.Part)))))
+			list = append(list, html.F(`<p class="call"><code>{}</code></p>`, compactText(b.Part)))
 		}
 	}
 	return list
 }
 
-// folded shows a text, of which a long one opens on demand.
-func folded(text, element string) html.Part {
+// folded shows the element of a text. That of a long text opens on demand.
+func folded(text string, element html.Part) html.Part {
 	const most = 700
 	if len(text) <= most {
-		return html.E(element, html.Text(text))
+		return element
 	}
-	return html.E("details", html.E("summary", html.Text(excerpt(text, 240))), html.E(element, html.Text(text)))
+	return html.F(`<details><summary>{}</summary>{}</details>`, excerpt(text, 240), element)
 }
+
+// said shows a text as it was said.
+func said(text string) html.Part { return folded(text, html.F(`<p class="said">{}</p>`, text)) }
 
 // compactions lists the records with what they replaced, and has the buttons that make and undo one.
 func (c *openConversation) compactions(v *visit) html.Part {
@@ -161,24 +167,23 @@ func (c *openConversation) compactions(v *visit) html.Part {
 	for i, r := range c.records {
 		var replaced html.List
 		for _, m := range c.covered(r) {
-			replaced = append(replaced, html.E("li", html.E("a", html.A("href", "#"+anchor(m.ID)), html.Text(cmp.Or(m.Role, "user")+": "+
-				excerpt(textOf(m.Content), 120)))))
+			replaced = append(replaced, html.F(`<li><a href={}>{}</a></li>`,
+				"#"+anchor(m.ID), cmp.Or(m.Role, "user")+": "+excerpt(textOf(m.Content), 120)))
 		}
-		list = append(list, html.E("li", html.E("p", html.E("strong", html.Text(strconv.Itoa(i+1)+". "+cmp.Or(r.Record.Strategy,
-			r.Record.Kind, "record"))),
-			html.Text(" "), clock(r.Created, "2 Jan 2006, 15:04:05"), html.E("span.quiet",
-				html.Text(fmt.Sprintf(" %s: %s tokens before, %s after",
-					r.Record.Reason, grouped(r.Record.Before.Tokens), grouped(r.Record.After.Tokens))))),
-			html.If(r.Record.Summary != "", html.E("details", html.E("summary", html.Text("Summary")), html.E("pre.result",
-				html.Text(r.Record.Summary)))),
-			html.If(len(replaced) > 0, html.E("details", html.E("summary", html.Text("Replaced: "+amount(len(replaced), "message"))),
-				html.E("ul.small.replaced", replaced)))))
+		list = append(list, html.F(`<li><p><strong>{}</strong> {}<span class="quiet">{}</span></p>{}{}</li>`,
+			strconv.Itoa(i+1)+". "+cmp.Or(r.Record.Strategy, r.Record.Kind, "record"), clock(r.Created, "2 Jan 2006, 15:04:05"),
+			fmt.Sprintf(" %s: %s tokens before, %s after", r.Record.Reason, grouped(r.Record.Before.Tokens),
+				grouped(r.Record.After.Tokens)),
+			html.If(r.Record.Summary != "", html.F(`<details><summary>Summary</summary><pre class="result">{}</pre></details>`,
+				r.Record.Summary)),
+			html.If(len(replaced) > 0, html.F(`<details><summary>{}</summary><ul class="small replaced">{}</ul></details>`,
+				"Replaced: "+amount(len(replaced), "message"), replaced))))
 	}
 	return html.List{
-		html.If(len(list) == 0, html.E("p.quiet", html.Text("None: the model is shown all messages that fit the window."))),
-		html.If(len(list) > 0, html.E("ol.records", list)),
-		html.If(v.mayWrite(), html.E("div.actions", html.If(c.leaf == c.Leaf, c.button(v, "compact")),
-			html.If(len(list) > 0, c.button(v, "undo")))),
+		html.If(len(list) == 0, html.F(`<p class="quiet">None: the model is shown all messages that fit the window.</p>`)),
+		html.If(len(list) > 0, html.F(`<ol class="records">{}</ol>`, list)),
+		html.If(v.mayWrite(), html.F(`<div class="actions">{}{}</div>`,
+			html.If(c.leaf == c.Leaf, c.button(v, "compact")), html.If(len(list) > 0, c.button(v, "undo")))),
 	}
 }
 

@@ -31,25 +31,26 @@ func showDocument(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	return html.List{
-		heading(d.ID, html.E("a", html.A("href", v.link(documentsPath)), html.Text("All documents"))),
-		html.If(d.Version != current, html.T("p.note", "This is version "+strconv.Itoa(d.Version)+", which is not the current one.")),
-		html.E("div.document", html.E("div.text", v.chunks(d)), html.E("aside", html.A("aria-label", "About the document"),
-			documentFacts(d), versions,
-			html.If(d.Version == current && v.mayWrite(), v.deleteForms(d)))),
+		heading(d.ID, html.F(`<a href={}>All documents</a>`, v.link(documentsPath))),
+		html.If(d.Version != current, html.F(`<p class="note">{}</p>`,
+			"This is version "+strconv.Itoa(d.Version)+", which is not the current one.")),
+		html.F(`<div class="document"><div class="text">{}</div><aside aria-label="About the document">{}{}{}</aside></div>`,
+			v.chunks(d), documentFacts(d), versions, html.If(d.Version == current && v.mayWrite(), v.deleteForms(d))),
 	}, nil
 }
 
 // documentFacts are the properties of a document.
 func documentFacts(d document) html.Part {
-	list := html.E("dl.facts", fact("Title", d.Title), fact("Source", d.Source), fact("Type", d.MIME), fact("Size", size(d.Bytes)),
+	list := html.F(`<dl class="facts">{}{}{}{}{}{}{}{}{}{}</dl>`,
+		fact("Title", d.Title), fact("Source", d.Source), fact("Type", d.MIME), fact("Size", size(d.Bytes)),
 		fact("Chunks", grouped(d.Chunks)), fact("Stored (UTC)", minute(d.Recorded)), fact("Occurred", minute(d.Occurred)),
-		fact("Ingested from", d.Root),
-		html.If(len(d.Tags) > 0, html.T("dt", "Tags"), html.E("dd", tagList(d.Tags))), metadata(d.Metadata))
+		fact("Ingested from", d.Root), html.If(len(d.Tags) > 0, html.F(`<dt>Tags</dt>`), html.F(`<dd>{}</dd>`, tagList(d.Tags))),
+		metadata(d.Metadata))
 	return list
 }
 
 func fact(name, value string) html.Part {
-	return html.If(value != "", html.T("dt", name), html.T("dd", value))
+	return html.If(value != "", html.F(`<dt>{}</dt>`, name), html.F(`<dd>{}</dd>`, value))
 }
 
 // metadata are rows for the values of metadata, in the order of their names.
@@ -60,7 +61,7 @@ func metadata(m map[string]any) (list html.List) {
 			b, _ := json.Marshal(m[name]) // decoded JSON: cannot fail
 			value = plainJSON(b)
 		}
-		list = append(list, html.T("dt", name), html.T("dd", value))
+		list = append(list, html.F(`<dt>{}</dt>`, name), html.F(`<dd>{}</dd>`, value))
 	}
 	return list
 }
@@ -82,26 +83,25 @@ func (v *visit) versions(d document) (html.Part, int, error) {
 		} else if err != nil {
 			return nil, 0, err
 		}
-		rows = append(rows, html.E("li", html.E("a", html.A("href", v.oneDocument(d.ID, "version", strconv.Itoa(n))),
-			html.If(n == d.Version, html.A("aria-current", "true")), html.Text("Version "+strconv.Itoa(n))),
-			html.T("span.quiet.small", " "+minute(one.Recorded)+" "),
-			html.If(n != d.Version, html.E("a.small", html.A("href", v.link(documentsPath+"/difference", "id", d.ID, "from",
-				strconv.Itoa(min(n, d.Version)),
-				"to", strconv.Itoa(max(n, d.Version)))), html.Text("difference")))))
+		rows = append(rows, html.F(`<li><a href={} aria-current={}>{}</a><span class="quiet small">{}</span>{}</li>`,
+			v.oneDocument(d.ID, "version", strconv.Itoa(n)), html.When(n == d.Version, "true"), "Version "+strconv.Itoa(n),
+			" "+minute(one.Recorded)+" ", html.If(n != d.Version, html.F(`<a class="small" href={}>difference</a>`,
+				v.link(documentsPath+"/difference", "id", d.ID, "from", strconv.Itoa(min(n, d.Version)),
+					"to", strconv.Itoa(max(n, d.Version)))))))
 	}
-	return html.If(len(rows) > 1, html.T("h2", "Versions"), html.E("ol.versions", rows)), current, nil
+	return html.If(len(rows) > 1, html.F(`<h2>Versions</h2>`), html.F(`<ol class="versions">{}</ol>`, rows)), current, nil
 }
 
 // deleteForms delete or erase a document.
 func (v *visit) deleteForms(d document) html.Part {
 	form := func(name, class, question string, more ...html.Part) html.Part {
-		return html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/delete")), v.tokenField(),
-			hidden("id", d.ID), hidden("version", strconv.Itoa(d.Version)), html.List(more),
-			html.E(class, html.A("data-confirm", question), html.Text(name)))
+		return html.F(`<form method="post" action={}>{}{}{}{}<button class={} data-confirm={}>{}</button></form>`,
+			v.link(documentsPath+"/delete"), v.tokenField(), hidden("id", d.ID), hidden("version", strconv.Itoa(d.Version)),
+			html.List(more), html.When(class != "", class), question, name)
 	}
-	return html.E("div.actions",
-		form("Delete", "button", "Delete this document? Answers stop showing it at once. You can undo it."),
-		form("Erase", "button.danger", "Erase this document and all of its versions? They cannot be brought back.", hidden("erase", "1")))
+	return html.F(`<div class="actions">{}{}</div>`,
+		form("Delete", "", "Delete this document? Answers stop showing it at once. You can undo it."),
+		form("Erase", "danger", "Erase this document and all of its versions? They cannot be brought back.", hidden("erase", "1")))
 }
 
 // chunks shows the text of a document, cut at its chunks.
@@ -113,7 +113,7 @@ func (v *visit) chunks(d document) html.Part {
 	first = min(max(first, 0), max(len(d.ChunkList)-1, 0))
 	last := min(first+chunksShown, len(d.ChunkList))
 	if len(d.ChunkList) == 0 {
-		return html.T("pre", d.Text[:min(len(d.Text), 200_000)])
+		return html.F(`<pre>{}</pre>`, d.Text[:min(len(d.Text), 200_000)])
 	}
 	at := d.ChunkList[first].Start.Byte
 	if first == 0 {
@@ -123,25 +123,25 @@ func (v *visit) chunks(d document) html.Part {
 	for _, c := range d.ChunkList[first:last] {
 		start, end := within(c.Start.Byte, at, len(d.Text)), within(c.End.Byte, at, len(d.Text))
 		if gap := strings.TrimSpace(d.Text[min(at, start):start]); gap != "" {
-			list = append(list, html.T("pre.gap", gap))
+			list = append(list, html.F(`<pre class="gap">{}</pre>`, gap))
 		}
 		label := fmt.Sprintf("lines %d–%d", c.Start.Line, c.End.Line)
 		if c.Page > 0 {
 			label += fmt.Sprintf(", page %d", c.Page)
 		}
-		list = append(list, html.E("section.chunk#chunk-"+strconv.Itoa(c.Ordinal), html.A("aria-label", "Chunk "+strconv.Itoa(c.Ordinal)),
-			html.If(strconv.Itoa(c.Ordinal) == ordinal(v.param("chunk")), html.A("data-wanted", "")),
-			html.E("p.small.quiet", html.E("a", html.A("href", "#chunk-"+strconv.Itoa(c.Ordinal)),
-				html.Text("#"+strconv.Itoa(c.Ordinal))),
-				html.T("span", label), html.T("span", strings.Join(c.Heading, " › "))),
-			html.T("pre", d.Text[start:end])))
+		list = append(list, html.F(`<section class="chunk" id={} aria-label={} data-wanted={}>
+			<p class="small quiet"><a href={}>{}</a><span>{}</span><span>{}</span></p><pre>{}</pre></section>`,
+			"chunk-"+strconv.Itoa(c.Ordinal), "Chunk "+strconv.Itoa(c.Ordinal),
+			strconv.Itoa(c.Ordinal) == ordinal(v.param("chunk")), "#chunk-"+strconv.Itoa(c.Ordinal), "#"+strconv.Itoa(c.Ordinal),
+			label, strings.Join(c.Heading, " › "), d.Text[start:end]))
 		at = max(at, end)
 	}
 	turn := func(name string, to int) html.Part {
-		return html.E("a.button", html.A("href", v.oneDocument(d.ID, "version", v.param("version"), "from", strconv.Itoa(to))),
-			html.Text(name))
+		return html.F(`<a class="button" href={}>{}</a>`,
+			v.oneDocument(d.ID, "version", v.param("version"), "from", strconv.Itoa(to)), name)
 	}
-	return html.List{list, html.E("p.pages", html.If(first > 0, turn("Chunks before", max(0, first-chunksShown))),
+	return html.List{list, html.F(`<p class="pages">{}{}</p>`,
+		html.If(first > 0, turn("Chunks before", max(0, first-chunksShown))),
 		html.If(last < len(d.ChunkList), turn("Next chunks", last)))}
 }
 
@@ -169,14 +169,14 @@ func showDifference(v *visit) (html.Part, error) {
 	}
 	v.title = "Difference"
 	name := func(d document) html.Part {
-		return html.E("a", html.A("href", v.oneDocument(d.ID, "version", strconv.Itoa(d.Version))),
-			html.Text(fmt.Sprintf("%s, version %d", d.ID, d.Version)))
+		return html.F(`<a href={}>{}</a>`,
+			v.oneDocument(d.ID, "version", strconv.Itoa(d.Version)), fmt.Sprintf("%s, version %d", d.ID, d.Version))
 	}
 	edits, whole := difference(lines(from.Text), lines(to.Text))
 	return html.List{
-		heading(v.title), html.E("p", html.Text("From "), name(from), html.Text(" to "), name(to)),
-		html.If(!whole, html.T("p.note", "The texts differ so much that not every equal line is matched.")),
-		html.E("div.difference", hunks(edits)),
+		heading(v.title), html.F(`<p>From {} to {}</p>`, name(from), name(to)),
+		html.If(!whole, html.F(`<p class="note">The texts differ so much that not every equal line is matched.</p>`)),
+		html.F(`<div class="difference">{}</div>`, hunks(edits)),
 	}, nil
 }
 
@@ -202,34 +202,32 @@ func hunks(edits []edit) html.Part {
 		}
 	}
 	if !changed {
-		return html.T("p.empty", "The texts are equal.")
+		return html.F(`<p class="empty">The texts are equal.</p>`)
 	}
 	var rows html.List
 	for i, e := range edits {
 		if !shown[i] {
 			if i == 0 || shown[i-1] {
-				rows = append(rows, html.E("tr.skipped", html.E("td", html.A("colspan", "4"), html.Text("…"))))
+				rows = append(rows, html.F(`<tr class="skipped"><td colspan="4">…</td></tr>`))
 			}
 			continue
 		}
 		if len(rows) >= maxDifference {
-			rows = append(rows, html.E("tr.skipped", html.E("td", html.A("colspan", "4"),
-				html.Text("There are more changes, which are not shown."))))
+			rows = append(rows, html.F(`<tr class="skipped"><td colspan="4">There are more changes, which are not shown.</td></tr>`))
 			break
 		}
-		class, sign := "tr", ""
+		class, sign := "", ""
 		switch e.op {
 		case '+':
-			class, sign = "tr.added", "+"
+			class, sign = "added", "+"
 		case '-':
-			class, sign = "tr.removed", "−"
+			class, sign = "removed", "−"
 		}
-		rows = append(rows, html.E(class, html.E("td.number", lineNumber(e.from)), html.E("td.number", lineNumber(e.to)),
-			html.T("td", sign),
-			html.T("td", e.text)))
+		rows = append(rows, html.F(`<tr class={}><td class="number">{}</td><td class="number">{}</td><td>{}</td><td>{}</td></tr>`,
+			html.When(class != "", class), lineNumber(e.from), lineNumber(e.to), sign, e.text))
 	}
-	return html.E("table", html.E("thead.unseen", html.E("tr", column("Old line"), column("New line"), column("Change"),
-		column("Text"))), html.E("tbody", rows))
+	return html.F(`<table><thead class="unseen"><tr>{}{}{}{}</tr></thead><tbody>{}</tbody></table>`,
+		column("Old line"), column("New line"), column("Change"), column("Text"), rows)
 }
 
 func lineNumber(n int) html.Part {

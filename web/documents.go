@@ -61,22 +61,16 @@ func showDocuments(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	return html.List{
-		heading("Documents", html.E("a", html.A("href", v.link(documentsPath+"/duplicates", "prefix", prefix)),
-			html.Text("Near duplicates"))),
+		heading("Documents", html.F(`<a href={}>Near duplicates</a>`, v.link(documentsPath+"/duplicates", "prefix", prefix))),
 		html.If(v.param("deleted") != "", v.deletedNote(v.param("deleted"), v.param("version"))),
-		html.E("form.filters", html.A("method", "get"), html.A("action", documentsPath), html.A("role", "search"), v.namespaceField(),
-			html.E("label", html.T("span", "Search in the texts"), html.E("input", html.A("type", "search"), html.A("name", "q"),
-				html.A("value", q),
-				html.Int("maxlength", maxQuestion))),
-			html.E("label", html.T("span", "Ids that begin with"), html.E("input", html.A("name", "prefix"), html.A("value", prefix),
-				html.A("maxlength", "512"))),
-			html.E("label", html.T("span", "Ingested from"), html.E("input", html.A("name", "root"), html.A("value", v.param("root")),
-				html.A("maxlength", "4096"))),
-			html.T("button", "Show")),
+		html.F(`<form class="filters" method="get" action={} role="search">{}<label><span>Search in the texts</span>
+			<input type="search" name="q" value={} maxlength={}></label><label><span>Ids that begin with</span>
+			<input name="prefix" value={} maxlength="512"></label><label><span>Ingested from</span>
+			<input name="root" value={} maxlength="4096"></label><button>Show</button></form>`,
+			documentsPath, v.namespaceField(), q, maxQuestion, prefix, v.param("root")),
 		html.If(v.mayWrite(), v.uploadForm(prefix)),
-		html.E("div#list", html.A("hx-get", v.r.URL.RequestURI()), html.A("hx-trigger", "uploaded from:body, again"),
-			html.A("hx-select", "#list"),
-			html.A("hx-swap", "outerHTML"), list),
+		html.F(`<div id="list" hx-get={} hx-trigger="uploaded from:body, again" hx-select="#list" hx-swap="outerHTML">{}</div>`,
+			v.r.URL.RequestURI(), list),
 	}, nil
 }
 
@@ -90,37 +84,36 @@ func (v *visit) documentTable(prefix string) (html.Part, error) {
 		return nil, err
 	}
 	if len(page.Documents) == 0 {
-		return html.E("p.empty", html.Text("There are no documents here. "), html.If(v.mayWrite(), html.Text("Drop files above, or run "),
-			html.T("code", "ragctx ingest PATH"), html.Text("."))), nil
+		return html.F(`<p class="empty">There are no documents here. {}</p>`,
+			html.If(v.mayWrite(), html.Text("Drop files above, or run "),
+				html.F(`<code>ragctx ingest PATH</code>`), html.Text("."))), nil
 	}
 	var rows html.List
 	folder := "\x00"
 	for _, d := range page.Documents {
 		if dir := strings.TrimSuffix(d.ID[:strings.LastIndexByte(d.ID, '/')+1], "/"); dir != folder {
 			folder = dir
-			rows = append(rows, html.E("tr.folder", html.E("th", html.A("colspan", "5"), html.A("scope", "colgroup"), v.crumbs(dir))))
+			rows = append(rows, html.F(`<tr class="folder"><th colspan="5" scope="colgroup">{}</th></tr>`, v.crumbs(dir)))
 		}
-		rows = append(rows, html.E("tr",
-			html.E("td", html.E("a", html.A("href", v.oneDocument(d.ID)), html.Text(cmp.Or(path.Base(d.ID), d.ID))),
-				html.If(d.Title != "" && d.Title != d.ID && d.Title != path.Base(d.ID), html.T("span.quiet", " "+d.Title))),
-			html.E("td.quiet", html.T("span.type", strings.TrimPrefix(d.MIME, "text/")), tagList(d.Tags)),
-			html.T("td.number", size(d.Bytes)),
-			html.T("td.number", grouped(d.Chunks)),
-			html.E("td.number.quiet", html.A("title", d.Recorded.Format(time.RFC3339)), html.Text(minute(d.Recorded))),
-		))
+		rows = append(rows, html.F(`<tr><td><a href={}>{}</a>{}</td><td class="quiet"><span class="type">{}</span>{}</td>
+			<td class="number">{}</td>
+			<td class="number">{}</td><td class="number quiet" title={}>{}</td></tr>`,
+			v.oneDocument(d.ID), cmp.Or(path.Base(d.ID), d.ID),
+			html.If(d.Title != "" && d.Title != d.ID && d.Title != path.Base(d.ID), html.F(`<span class="quiet">{}</span>`,
+				" "+d.Title)),
+			strings.TrimPrefix(d.MIME, "text/"), tagList(d.Tags), size(d.Bytes), grouped(d.Chunks), d.Recorded.Format(time.RFC3339),
+			minute(d.Recorded)))
 	}
-	more := html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button",
-		html.A("href", v.link(documentsPath, "prefix", prefix, "root", v.param("root"),
-			"cursor", page.NextCursor)), html.Text("Next documents"))))
-	return html.List{html.E("div.scroll", html.A("tabindex", "0"), html.A("role", "region"), html.A("aria-label", "Documents"),
-		html.E("table.documents", html.E("thead", html.E("tr", column("Document"), column("Type"),
-			html.E("th.number", html.A("scope", "col"), html.Text("Size")),
-			html.E("th.number", html.A("scope", "col"), html.Text("Chunks")),
-			html.E("th.number", html.A("scope", "col"), html.Text("Stored (UTC)")))),
-			html.E("tbody", rows))), more}, nil
+	more := html.If(page.NextCursor != "", html.F(`<p class="pages"><a class="button" href={}>Next documents</a></p>`,
+		v.link(documentsPath, "prefix", prefix, "root", v.param("root"), "cursor", page.NextCursor)))
+	return html.List{html.F(`<div class="scroll" tabindex="0" role="region" aria-label="Documents"><table class="documents">
+		<thead><tr>{}{}
+			<th class="number" scope="col">Size</th><th class="number" scope="col">Chunks</th>
+			<th class="number" scope="col">Stored (UTC)</th></tr></thead><tbody>{}</tbody></table></div>`,
+		column("Document"), column("Type"), rows), more}, nil
 }
 
-func column(name string) html.Part { return html.E("th", html.A("scope", "col"), html.Text(name)) }
+func column(name string) html.Part { return html.F(`<th scope="col">{}</th>`, name) }
 
 // crumbs links each folder of a path.
 func (v *visit) crumbs(dir string) (list html.List) {
@@ -133,14 +126,14 @@ func (v *visit) crumbs(dir string) (list html.List) {
 		if i > 0 {
 			list = append(list, html.Text(" / "))
 		}
-		list = append(list, html.E("a", html.A("href", v.link(documentsPath, "prefix", (dir + "/")[:end])), html.Text(cmp.Or(name, "/"))))
+		list = append(list, html.F(`<a href={}>{}</a>`, v.link(documentsPath, "prefix", (dir + "/")[:end]), cmp.Or(name, "/")))
 	}
 	return list
 }
 
 func tagList(tags []string) (list html.List) {
 	for _, t := range tags {
-		list = append(list, html.Text(" "), html.T("span.tag", t))
+		list = append(list, html.Text(" "), html.F(`<span class="tag">{}</span>`, t))
 	}
 	return list
 }
@@ -175,23 +168,23 @@ func (v *visit) searchDocuments(q string) (html.Part, error) {
 		return nil, err
 	}
 	if len(found.Items) == 0 {
-		return html.T("p.empty", "No document answers “"+q+"”."), nil
+		return html.F(`<p class="empty">{}</p>`, "No document answers “"+q+"”."), nil
 	}
 	var list html.List
 	for _, it := range found.Items {
-		list = append(list, html.E("li", html.E("div", html.E("p.name", v.itemLink(it), html.Text(" "),
-			html.T("span.quiet.small", it.Source)),
-			html.E("pre", marked(it))), html.E("span.relevance.number", html.A("title", "relevance"), html.Text(decimal(it.Relevance)))))
+		list = append(list, html.F(`<li><div><p class="name">{} <span class="quiet small">{}</span></p><pre>{}</pre></div>
+			<span class="relevance number" title="relevance">{}</span></li>`,
+			v.itemLink(it), it.Source, marked(it), decimal(it.Relevance)))
 	}
-	return html.E("ol.found", list), nil
+	return html.F(`<ol class="found">{}</ol>`, list), nil
 }
 
 // deletedNote offers to store a document again whose last version is still there.
 func (v *visit) deletedNote(id, version string) html.Part {
-	return html.E("div.note", html.A("role", "status"), html.T("p", "“"+id+"” is deleted."),
-		html.If(version != "" && v.mayWrite(), html.E("form", html.A("method", "post"), html.A("action", v.link(documentsPath+"/restore")),
-			v.tokenField(),
-			hidden("id", id), hidden("version", version), html.T("button", "Undo"))))
+	return html.F(`<div class="note" role="status"><p>{}</p>{}</div>`,
+		"“"+id+"” is deleted.",
+		html.If(version != "" && v.mayWrite(), html.F(`<form method="post" action={}>{}{}{}<button>Undo</button></form>`,
+			v.link(documentsPath+"/restore"), v.tokenField(), hidden("id", id), hidden("version", version))))
 }
 
 // deleteDocument deletes a document, or erases it.
@@ -250,31 +243,31 @@ func showDuplicates(v *visit) (html.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := heading(v.title, html.E("a", html.A("href", v.link(documentsPath)), html.Text("All documents")))
+	head := heading(v.title, html.F(`<a href={}>All documents</a>`, v.link(documentsPath)))
 	if found.Total == 0 {
-		return html.List{head, html.T("p.empty", "No two documents are nearly equal.")}, nil
+		return html.List{head, html.F(`<p class="empty">No two documents are nearly equal.</p>`)}, nil
 	}
 	var groups html.List
 	for _, g := range found.Groups {
 		var ids html.List
 		for i, id := range g.IDs {
-			ids = append(ids, html.E("li", html.E("a", html.A("href", v.oneDocument(id)), html.Text(id)),
-				html.If(i > 0 && !g.Exact, html.Text(" "), html.E("a.small",
-					html.A("href", v.link(documentsPath+"/difference", "id", g.IDs[0], "other", id)),
-					html.Text("Difference from the first")))))
+			ids = append(ids, html.F(`<li><a href={}>{}</a>{}</li>`,
+				v.oneDocument(id), id,
+				html.If(i > 0 && !g.Exact, html.Text(" "), html.F(`<a class="small" href={}>Difference from the first</a>`,
+					v.link(documentsPath+"/difference", "id", g.IDs[0], "other", id)))))
 		}
 		label := "equal"
 		if !g.Exact {
 			label = strconv.Itoa(int(100*g.Similarity)) + " % alike"
 		}
-		groups = append(groups, html.E("tr", html.E("td", html.E("ul", ids)), html.T("td.number", label)))
+		groups = append(groups, html.F(`<tr><td><ul>{}</ul></td><td class="number">{}</td></tr>`, ids, label))
 	}
 	return html.List{
-		head, html.T("p.quiet", amount(found.Total, "group")+". Answers show equal passages only once in any case."),
-		html.E("table", html.E("thead", html.E("tr", column("Documents"),
-			html.E("th.number", html.A("scope", "col"), html.Text("Likeness")))), html.E("tbody", groups)),
-		html.If(found.NextCursor != "", html.E("p.pages", html.E("a.button",
-			html.A("href", v.link(documentsPath+"/duplicates", "prefix", v.param("prefix"),
-				"cursor", found.NextCursor)), html.Text("Next groups")))),
+		head, html.F(`<p class="quiet">{}</p>`,
+			amount(found.Total, "group")+". Answers show equal passages only once in any case."),
+		html.F(`<table><thead><tr>{}<th class="number" scope="col">Likeness</th></tr></thead><tbody>{}</tbody></table>`,
+			column("Documents"), groups),
+		html.If(found.NextCursor != "", html.F(`<p class="pages"><a class="button" href={}>Next groups</a></p>`,
+			v.link(documentsPath+"/duplicates", "prefix", v.param("prefix"), "cursor", found.NextCursor))),
 	}, nil
 }

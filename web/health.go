@@ -39,10 +39,10 @@ func (v *visit) healthTabs(now string) html.Part {
 		if v.role != "admin" && (t.value == keysPath || t.value == auditPath) {
 			continue
 		}
-		list = append(list, html.E("li", html.E("a", html.A("href", v.link(t.value)),
-			html.If(t.value == now, html.A("aria-current", "page")), html.Text(t.name))))
+		list = append(list, html.F(`<li><a href={} aria-current={}>{}</a></li>`,
+			v.link(t.value), html.When(t.value == now, "page"), t.name))
 	}
-	return html.E("nav.tabs", html.A("aria-label", "Health"), html.E("ul", list))
+	return html.F(`<nav class="tabs" aria-label="Health"><ul>{}</ul></nav>`, list)
 }
 
 // showHealth shows the state of the server. Parts that the visitor's key may not see say so.
@@ -52,7 +52,7 @@ func showHealth(v *visit) (html.Part, error) {
 		part, err := show()
 		switch {
 		case errors.Is(err, ragctx.ErrDenied):
-			parts = append(parts, html.T("p.note", sentence(detailOf(err))))
+			parts = append(parts, html.F(`<p class="note">{}</p>`, sentence(detailOf(err))))
 		case err != nil:
 			return nil, err
 		default:
@@ -61,9 +61,8 @@ func showHealth(v *visit) (html.Part, error) {
 	}
 	return html.List{
 		heading("Health", v.healthTabs(healthPath)),
-		html.E("div.health#health", html.A("hx-get", v.link(healthPath)), html.A("hx-trigger", "every 5s, again"),
-			html.A("hx-select", "#health"),
-			html.A("hx-swap", "outerHTML"), parts),
+		html.F(`<div class="health" id="health" hx-get={} hx-trigger="every 5s, again" hx-select="#health" hx-swap="outerHTML">{}</div>`,
+			v.link(healthPath), parts),
 		html.If(v.role == "admin", v.care()),
 	}, nil
 }
@@ -99,47 +98,47 @@ func (v *visit) sizes() (html.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	problems := html.Part(html.T("p.fine", "Everything works."))
+	problems := html.F(`<p class="fine">Everything works.</p>`)
 	if len(st.Degraded) > 0 {
 		var list html.List
 		for _, d := range st.Degraded {
-			list = append(list, html.T("li", sentence(d)))
+			list = append(list, html.F(`<li>{}</li>`, sentence(d)))
 		}
-		problems = html.E("div.problem", html.T("h2", amount(len(st.Degraded), "problem")), html.E("ul", list))
+		problems = html.F(`<div class="problem"><h2>{}</h2><ul>{}</ul></div>`, amount(len(st.Degraded), "problem"), list)
 	}
 	var names, troubles html.List
 	for _, n := range st.Namespaces {
-		names = append(names, html.E("tr", html.E("td", html.E("a", html.A("href",
-			documentsPath+"?"+url.Values{"namespace": {n.Name}}.Encode()), html.Text(n.Name))),
-			html.T("td.number", grouped(n.Documents)), html.T("td.number", grouped(n.Memories))))
+		names = append(names, html.F(`<tr><td><a href={}>{}</a></td><td class="number">{}</td><td class="number">{}</td></tr>`,
+			documentsPath+"?"+url.Values{"namespace": {n.Name}}.Encode(), n.Name, grouped(n.Documents), grouped(n.Memories)))
 	}
 	for _, e := range st.Troubles {
-		troubles = append(troubles, html.E("li", html.T("span.quiet.number", minute(e.Time)+" "), html.Text(e.Message+" "),
-			html.T("span.quiet", e.Details),
-			html.If(e.Count > 1, html.Text(fmt.Sprintf(" (%d times)", e.Count)))))
+		troubles = append(troubles, html.F(`<li><span class="quiet number">{}</span>{}<span class="quiet">{}</span>{}</li>`,
+			minute(e.Time)+" ", e.Message+" ", e.Details, html.If(e.Count > 1, html.Text(fmt.Sprintf(" (%d times)", e.Count)))))
 	}
 	return html.List{
 		problems,
-		html.E("dl.figures",
+		html.F(`<dl class="figures">{}{}{}{}{}{}{}{}{}{}{}</dl>`,
 			figure("Documents", grouped(st.Total.Documents)), figure("Memories", grouped(st.Total.Memories)),
-			figure("Database", size(st.Directory.Database)),
-			figure("Indexes", size(st.Directory.Indexes)), figure("Up", (time.Duration(st.Uptime)*time.Second).String()),
-			figure("Jobs running", grouped(st.Jobs.Running)), figure("Jobs queued", grouped(st.Jobs.Queued)),
-			figure("Embedder", st.Embedder.Name), figure("Dimensions", grouped(st.Embedder.Dimensions)),
+			figure("Database", size(st.Directory.Database)), figure("Indexes", size(st.Directory.Indexes)),
+			figure("Up", (time.Duration(st.Uptime)*time.Second).String()), figure("Jobs running", grouped(st.Jobs.Running)),
+			figure("Jobs queued", grouped(st.Jobs.Queued)), figure("Embedder", st.Embedder.Name),
+			figure("Dimensions", grouped(st.Embedder.Dimensions)),
 			html.If(st.Embedder.Waiting > 0, figure("Chunks to embed", grouped(st.Embedder.Waiting))),
 			figure("Version", st.Version)),
-		html.If(len(troubles) > 0, html.E("section", html.T("h2", "Recent warnings and errors"), html.E("ul.troubles", troubles))),
-		html.If(len(names) > 1, html.E("section", html.T("h2", "Namespaces"), html.E("table", html.E("thead", html.E("tr", column("Name"),
-			numberColumn("Documents"), numberColumn("Memories"))), html.E("tbody", names)))),
+		html.If(len(troubles) > 0, html.F(`<section><h2>Recent warnings and errors</h2><ul class="troubles">{}</ul></section>`,
+			troubles)),
+		html.If(len(names) > 1, html.F(`<section><h2>Namespaces</h2><table><thead><tr>{}{}{}</tr></thead>
+			<tbody>{}</tbody></table></section>`,
+			column("Name"), numberColumn("Documents"), numberColumn("Memories"), names)),
 	}, nil
 }
 
 func figure(name, value string) html.Part {
-	return html.E("div", html.T("dt", name), html.T("dd", value))
+	return html.F(`<div><dt>{}</dt><dd>{}</dd></div>`, name, value)
 }
 
 func numberColumn(name string) html.Part {
-	return html.E("th.number", html.A("scope", "col"), html.Text(name))
+	return html.F(`<th class="number" scope="col">{}</th>`, name)
 }
 
 // recall is a measured recall with its interval.
@@ -179,44 +178,45 @@ func (v *visit) vectors() (html.Part, error) {
 			text = fmt.Sprintf("recall@10 %s (%s to %s), %s", decimal(r.At10), decimal(r.Low), decimal(r.High),
 				amount(r.Samples, "sample"))
 		}
-		gauges = append(gauges, html.E("div", html.E("p", html.T("strong", k.name), html.Text(" "+text)), gauge(k.of.Recall),
-			html.If(k.of.Searches > 0, html.T("p.quiet.small", fmt.Sprintf("Vector searches: %s, median %s ms, 99 %% within %s ms",
-				grouped(k.of.Searches), decimal(k.of.P50), decimal(k.of.P99))))))
+		gauges = append(gauges, html.F(`<div><p><strong>{}</strong>{}</p>{}{}</div>`,
+			k.name, " "+text, gauge(k.of.Recall), html.If(k.of.Searches > 0, html.F(`<p class="quiet small">{}</p>`,
+				fmt.Sprintf("Vector searches: %s, median %s ms, 99 %% within %s ms", grouped(k.of.Searches),
+					decimal(k.of.P50), decimal(k.of.P99))))))
 	}
 	for _, i := range st.Indexes {
-		rows = append(rows, html.E("tr", html.T("td", i.Namespace), html.T("td", i.Kind), html.T("td", i.Graph), html.T("td", i.State),
-			html.T("td.number", grouped(i.Units)), html.T("td.number", grouped(i.Pending)), html.T("td.number", size(i.Bytes))))
+		rows = append(rows, html.F(`<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class="number">{}</td><td class="number">{}</td>
+			<td class="number">{}</td></tr>`,
+			i.Namespace, i.Kind, i.Graph, i.State, grouped(i.Units), grouped(i.Pending), size(i.Bytes)))
 	}
 	return html.List{
-		html.E("section", html.T("h2", "Recall, measured on live queries"), html.E("div.gauges", gauges)),
-		html.If(len(rows) > 0, html.E("section", html.T("h2", "Open vector indexes"),
-			wide("Open vector indexes", html.E("table", html.E("thead", html.E("tr", column("Namespace"),
-				column("Kind"), column("Graph"), column("State"), numberColumn("Vectors"), numberColumn("Not in files"),
-				numberColumn("Size"))), html.E("tbody", rows))))),
+		html.F(`<section><h2>Recall, measured on live queries</h2><div class="gauges">{}</div></section>`, gauges),
+		html.If(len(rows) > 0, html.F(`<section><h2>Open vector indexes</h2>{}</section>`,
+			wide("Open vector indexes", html.F(`<table><thead><tr>{}{}{}{}{}{}{}</tr></thead><tbody>{}</tbody></table>`,
+				column("Namespace"), column("Kind"), column("Graph"), column("State"), numberColumn("Vectors"),
+				numberColumn("Not in files"), numberColumn("Size"), rows)))),
 	}, nil
 }
 
 // gauge draws a recall between one half and one, with its interval.
 func gauge(r *recall) html.Part {
-	list := html.List{html.E("rect.ground", html.A("y", "5"), html.A("width", "100%"), html.A("height", "6"))}
+	list := html.List{html.F(`<rect class="ground" y="5" width="100%" height="6"></rect>`)}
 	label := "no recall was measured"
 	if r != nil {
 		at := func(x float64) float64 { return min(max(2*x-1, 0), 1) }
 		list = append(list,
-			html.E("rect.interval", html.A("x", percent(at(r.Low))), html.A("width", percent(at(r.High)-at(r.Low))), html.A("y", "3"),
-				html.A("height", "10")),
-			html.E("rect.bar", html.A("x", percent(at(r.At10)*.995)), html.A("width", "3"), html.A("height", "16")))
+			html.F(`<rect class="interval" x={} width={} y="3" height="10"></rect>`,
+				percent(at(r.Low)), percent(at(r.High)-at(r.Low))),
+			html.F(`<rect class="bar" x={} width="3" height="16"></rect>`, percent(at(r.At10)*.995)))
 		label = fmt.Sprintf("recall %s of a scale from 0.50 to 1.00", decimal(r.At10))
 	}
-	return html.E("svg.chart.gauge", html.A("role", "img"), html.A("aria-label", label), html.A("height", "30"), list,
-		html.E("text", html.A("x", "0"), html.A("y", "28"), html.Text(".5")),
-		html.E("text", html.A("x", "50%"), html.A("y", "28"), html.Text(".75")),
-		html.E("text.end", html.A("x", "100%"), html.A("y", "28"), html.Text("1")))
+	return html.F(`<svg class="chart gauge" role="img" aria-label={} height="30">{}<text x="0" y="28">.5</text>
+			<text x="50%" y="28">.75</text><text class="end" x="100%" y="28">1</text></svg>`,
+		label, list)
 }
 
 // wide makes a table that is wider than its window scroll, also with the keyboard.
 func wide(name string, table html.Part) html.Part {
-	return html.E("div.scroll", html.A("tabindex", "0"), html.A("role", "region"), html.A("aria-label", name), table)
+	return html.F(`<div class="scroll" tabindex="0" role="region" aria-label={}>{}</div>`, name, table)
 }
 
 // routesShown is how many routes the page lists, the most used first.
@@ -244,20 +244,22 @@ func (v *visit) measurements() (html.Part, error) {
 		if h.count == 0 {
 			continue
 		}
-		rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.Text(name)),
-			html.E("td.bars", bar(h.quantile(.5)/longest), bar(h.quantile(.99)/longest)),
-			html.T("td.number", milliseconds(h.quantile(.5))), html.T("td.number", milliseconds(h.quantile(.99))),
-			html.T("td.number", grouped(int(h.count)))))
+		rows = append(rows, html.F(`<tr><th scope="row">{}</th><td class="bars">{}{}</td><td class="number">{}</td>
+			<td class="number">{}</td>
+			<td class="number">{}</td></tr>`,
+			name, bar(h.quantile(.5)/longest), bar(h.quantile(.99)/longest), milliseconds(h.quantile(.5)),
+			milliseconds(h.quantile(.99)), grouped(int(h.count))))
 	}
-	stagesPart := html.Part(html.T("p.quiet", "No question was answered since the server started."))
+	stagesPart := html.F(`<p class="quiet">No question was answered since the server started.</p>`)
 	if len(rows) > 0 {
-		stagesPart = wide("Stages of an answer", html.E("table.stages", html.E("thead",
-			html.E("tr", column("Stage"), column("Median, 99 %"), numberColumn("Median ms"), numberColumn("99 % ms"),
-				numberColumn("Answers"))), html.E("tbody", rows)))
+		stagesPart = wide("Stages of an answer", html.F(`<table class="stages"><thead><tr>{}{}{}{}{}</tr></thead>
+			<tbody>{}</tbody></table>`,
+			column("Stage"), column("Median, 99 %"), numberColumn("Median ms"), numberColumn("99 % ms"), numberColumn("Answers"),
+			rows))
 	}
 	return html.List{
-		html.E("section", html.T("h2", "Stages of an answer"), stagesPart),
-		html.E("section", html.T("h2", "Requests"), requests(all)),
+		html.F(`<section><h2>Stages of an answer</h2>{}</section>`, stagesPart),
+		html.F(`<section><h2>Requests</h2>{}</section>`, requests(all)),
 	}, nil
 }
 
@@ -278,27 +280,26 @@ func requests(all []sample) html.Part {
 	var rows html.List
 	for _, name := range order[:min(len(order), routesShown)] {
 		h := routes[name]
-		rows = append(rows, html.E("tr", html.E("th.mono", html.A("scope", "row"), html.Text(name)),
-			html.E("td.bars", bar(h.count/most)), html.T("td.number", grouped(int(h.count))),
-			html.T("td.number", grouped(int(failed[name]))), html.T("td.number", milliseconds(h.quantile(.5))),
-			html.T("td.number", milliseconds(h.quantile(.99)))))
+		rows = append(rows, html.F(`<tr><th class="mono" scope="row">{}</th><td class="bars">{}</td><td class="number">{}</td>
+			<td class="number">{}</td><td class="number">{}</td><td class="number">{}</td></tr>`,
+			name, bar(h.count/most), grouped(int(h.count)), grouped(int(failed[name])), milliseconds(h.quantile(.5)),
+			milliseconds(h.quantile(.99))))
 	}
-	return wide("Requests", html.E("table.requests", html.E("thead", html.E("tr", column("Route"), column("Share"),
-		numberColumn("Requests"), numberColumn("Refused or failed"),
-		numberColumn("Median ms"), numberColumn("99 % ms"))), html.E("tbody", rows)))
+	return wide("Requests", html.F(`<table class="requests"><thead><tr>{}{}{}{}{}{}</tr></thead><tbody>{}</tbody></table>`,
+		column("Route"), column("Share"), numberColumn("Requests"), numberColumn("Refused or failed"), numberColumn("Median ms"),
+		numberColumn("99 % ms"), rows))
 }
 
 func milliseconds(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
 
 // care has the buttons for the whole data directory.
 func (v *visit) care() html.Part {
-	return html.E("section.care", html.T("h2", "Backup and check"),
-		html.E("div.actions", html.E("a.button", html.A("href", healthPath+"/snapshot"), html.Flag("download", true),
-			html.Text("Download a snapshot")),
-			html.E("form", html.A("method", "post"), html.A("action", v.link(healthPath+"/check")), v.tokenField(),
-				html.T("button", "Check the data directory"))),
-		html.E("p.quiet.small", html.Text("A snapshot is a consistent copy of everything, for "), html.T("code", "ragctx restore"),
-			html.Text(". A check reads the whole database and compares every index with it, as a job.")))
+	return html.F(`<section class="care"><h2>Backup and check</h2><div class="actions">
+			<a class="button" href={} download>Download a snapshot</a><form method="post" action={}>{}
+			<button>Check the data directory</button></form></div>
+			<p class="quiet small">A snapshot is a consistent copy of everything, for <code>ragctx restore</code>. A check
+			reads the whole database and compares every index with it, as a job.</p></section>`,
+		healthPath+"/snapshot", v.link(healthPath+"/check"), v.tokenField())
 }
 
 // checkData starts a check of the data directory.

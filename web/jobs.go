@@ -20,25 +20,25 @@ func showJobs(v *visit) (html.Part, error) {
 	}
 	head := heading("Health", v.healthTabs(jobsPath))
 	if len(page.Jobs) == 0 {
-		return html.List{head, html.T("p.empty", "There are no jobs. Uploads, ingested folders and checks are jobs.")}, nil
+		return html.List{head, html.F(`<p class="empty">There are no jobs. Uploads, ingested folders and checks are jobs.</p>`)}, nil
 	}
 	var rows html.List
 	for _, j := range page.Jobs {
-		rows = append(rows, html.E("tr", html.E("td.when", html.E("a", html.A("href", v.link(jobsPath, "id", j.ID)),
-			html.Text(minute(j.Made)))),
-			html.T("td", j.Kind), html.T("td", j.Namespace), html.E("td.progress", v.jobProgress(j)), html.E("td", v.jobActions(j))))
+		rows = append(rows, html.F(`<tr><td class="when"><a href={}>{}</a></td><td>{}</td><td>{}</td><td class="progress">{}</td>
+			<td>{}</td></tr>`,
+			v.link(jobsPath, "id", j.ID), minute(j.Made), j.Kind, j.Namespace, v.jobProgress(j), v.jobActions(j)))
 	}
-	return html.List{head, wide("Jobs", html.E("table.jobs", html.E("thead",
-		html.E("tr", column("Created (UTC)"), column("Kind"), column("Namespace"), column("State"), column("Actions"))),
-		html.E("tbody", rows))), html.If(page.NextCursor != "", html.E("p.pages",
-		html.E("a.button", html.A("href", v.link(jobsPath, "cursor", page.NextCursor)), html.Text("Earlier jobs"))))}, nil
+	return html.List{head, wide("Jobs", html.F(`<table class="jobs"><thead><tr>{}{}{}{}{}</tr></thead><tbody>{}</tbody></table>`,
+		column("Created (UTC)"), column("Kind"), column("Namespace"), column("State"), column("Actions"),
+		rows)), html.If(page.NextCursor != "", html.F(`<p class="pages"><a class="button" href={}>Earlier jobs</a></p>`,
+		v.link(jobsPath, "cursor", page.NextCursor)))}, nil
 }
 
 // jobActions cancel a job that runs, and retry one that has ended with failures.
 func (v *visit) jobActions(j job) html.Part {
 	form := func(verb, name string) html.Part {
-		return html.E("form", html.A("method", "post"), html.A("action", v.link(jobsPath+"/"+verb)), v.tokenField(),
-			hidden("id", j.ID), html.T("button", name))
+		return html.F(`<form method="post" action={}>{}{}<button>{}</button></form>`,
+			v.link(jobsPath+"/"+verb), v.tokenField(), hidden("id", j.ID), name)
 	}
 	switch {
 	case !v.mayWrite():
@@ -96,14 +96,14 @@ func (v *visit) oneJob(id string) (html.Part, error) {
 	}
 	var rows, found html.List
 	for _, it := range failed.Items {
-		rows = append(rows, html.E("tr", html.T("td", it.Key), html.T("td", it.Error)))
+		rows = append(rows, html.F(`<tr><td>{}</td><td>{}</td></tr>`, it.Key, it.Error))
 	}
 	if r := j.Result; r != nil && j.Kind == "doctor" {
 		for _, f := range r.Store.Findings {
-			found = append(found, html.T("li.fault", sentence(f)))
+			found = append(found, html.F(`<li class="fault">{}</li>`, sentence(f)))
 		}
 		for _, d := range r.Degraded {
-			found = append(found, html.T("li.fault", sentence(d)))
+			found = append(found, html.F(`<li class="fault">{}</li>`, sentence(d)))
 		}
 		for _, i := range r.Indexes {
 			wrong := i.Keyword.Missing + i.Keyword.Wrong + i.Keyword.Extra + i.Vector.Missing + i.Vector.Wrong + i.Vector.Extra
@@ -112,18 +112,19 @@ func (v *visit) oneJob(id string) (html.Part, error) {
 			if i.Found.Recall != nil {
 				text += ", recall@10 " + decimal(i.Found.Recall.At10)
 			}
-			found = append(found, html.T("li", text))
+			found = append(found, html.F(`<li>{}</li>`, text))
 		}
 	}
 	v.title = "Job"
 	return html.List{
 		heading("Health", v.healthTabs(jobsPath)),
-		html.T("h2", "Job "+j.ID), v.jobProgress(j.job), html.E("dl.facts", fact("Kind", j.Kind), fact("Namespace", j.Namespace),
-			fact("Created (UTC)", minute(j.Made)), fact("Finished (UTC)", minute(j.Finished))),
-		html.E("div.actions", v.jobActions(j.job)),
-		html.If(len(found) > 0, html.E("section", html.T("h2", "What the check found"), html.E("ul", found))),
-		html.If(len(rows) > 0, html.E("section", html.T("h2", "What failed"),
-			wide("Items that failed", html.E("table", html.E("thead", html.E("tr", column("Item"), column("Reason"))),
-				html.E("tbody", rows))))),
+		html.F(`<h2>{}</h2>`, "Job "+j.ID), v.jobProgress(j.job), html.F(`<dl class="facts">{}{}{}{}</dl>`,
+			fact("Kind", j.Kind), fact("Namespace", j.Namespace), fact("Created (UTC)", minute(j.Made)),
+			fact("Finished (UTC)", minute(j.Finished))),
+		html.F(`<div class="actions">{}</div>`, v.jobActions(j.job)),
+		html.If(len(found) > 0, html.F(`<section><h2>What the check found</h2><ul>{}</ul></section>`, found)),
+		html.If(len(rows) > 0, html.F(`<section><h2>What failed</h2>{}</section>`,
+			wide("Items that failed", html.F(`<table><thead><tr>{}{}</tr></thead><tbody>{}</tbody></table>`,
+				column("Item"), column("Reason"), rows)))),
 	}, nil
 }

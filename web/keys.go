@@ -43,12 +43,11 @@ func (v *visit) keyPage(made *newKey) (html.Part, error) {
 	}
 	var rows html.List
 	for _, k := range page.Keys {
-		state := html.Part(html.E("form", html.A("method", "post"), html.A("action", v.link(keysPath+"/revoke")), v.tokenField(),
-			hidden("id", k.ID),
-			html.E("button.danger", html.A("data-confirm", "Revoke the key “"+k.Name+"”? It stops working at once."),
-				html.A("aria-label", "Revoke "+k.Name), html.Text("Revoke"))))
+		state := html.F(`<form method="post" action={}>{}{}<button class="danger" data-confirm={} aria-label={}>Revoke</button></form>`,
+			v.link(keysPath+"/revoke"), v.tokenField(), hidden("id", k.ID),
+			"Revoke the key “"+k.Name+"”? It stops working at once.", "Revoke "+k.Name)
 		if !k.Revoked.IsZero() {
-			state = html.T("span.quiet", "revoked "+minute(k.Revoked))
+			state = html.F(`<span class="quiet">{}</span>`, "revoked "+minute(k.Revoked))
 		}
 		scope := "all namespaces"
 		if len(k.Namespaces) > 0 {
@@ -57,36 +56,29 @@ func (v *visit) keyPage(made *newKey) (html.Part, error) {
 		if k.User != "" {
 			scope += ", user " + k.User
 		}
-		rows = append(rows, html.E("tr", html.E("td", html.Text(k.Name+" "), html.T("code.quiet", k.Prefix)), html.T("td", k.Role),
-			html.T("td", scope),
-			html.T("td.number", minute(k.Created)), html.T("td.number", orNever(k.LastUsed)), html.T("td.number", orNever(k.Expires)),
-			html.E("td", state)))
+		rows = append(rows, html.F(`<tr><td>{}<code class="quiet">{}</code></td><td>{}</td><td>{}</td><td class="number">{}</td>
+			<td class="number">{}</td><td class="number">{}</td><td>{}</td></tr>`,
+			k.Name+" ", k.Prefix, k.Role, scope, minute(k.Created), orNever(k.LastUsed), orNever(k.Expires), state))
 	}
-	list := html.Part(html.T("p.empty",
-		"There are no keys: every program of this machine is admin. The first key must be an admin's, and from then on "+
-			"every request needs a key."))
+	list := html.F(`<p class="empty">There are no keys: every program of this machine is admin. The first key must be an admin's,
+			and from then on every request needs a key.</p>`)
 	if len(rows) > 0 {
-		list = wide("Keys", html.E("table", html.E("thead", html.E("tr", column("Key"), column("Role"), column("For"),
-			numberColumn("Created (UTC)"), numberColumn("Last used (UTC)"),
-			numberColumn("Expires (UTC)"), column("State"))), html.E("tbody", rows)))
+		list = wide("Keys", html.F(`<table><thead><tr>{}{}{}{}{}{}{}</tr></thead><tbody>{}</tbody></table>`,
+			column("Key"), column("Role"), column("For"), numberColumn("Created (UTC)"), numberColumn("Last used (UTC)"),
+			numberColumn("Expires (UTC)"), column("State"), rows))
 	}
 	return html.List{
 		heading("Health", v.healthTabs(keysPath)),
 		html.If(made != nil, v.showNewKey(made)), list,
-		html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button",
-			html.A("href", v.link(keysPath, "cursor", page.NextCursor)), html.Text("Next keys")))),
-		html.E("section", html.T("h2", "A new key"), html.E("form.row", html.A("method", "post"), html.A("action", v.link(keysPath)),
-			v.tokenField(),
-			html.E("label", html.T("span", "Purpose"), html.E("input", html.A("name", "name"), html.Flag("required", true),
-				html.A("maxlength", "200"))),
-			selection("Role", "role", "read", roles),
-			html.E("label", html.T("span", "Only these namespaces, by commas"),
-				html.E("input", html.A("name", "namespaces"), html.A("placeholder", "all"))),
-			html.E("label", html.T("span", "Only this user"), html.E("input", html.A("name", "user"), html.A("placeholder", "any"),
-				html.A("maxlength", "512"))),
-			html.E("label", html.T("span", "Expires in days"), html.E("input", html.A("type", "number"), html.A("name", "days"),
-				html.A("min", "1"), html.A("max", "36500"), html.A("placeholder", "never"))),
-			html.T("button.main", "Create"))),
+		html.If(page.NextCursor != "", html.F(`<p class="pages"><a class="button" href={}>Next keys</a></p>`,
+			v.link(keysPath, "cursor", page.NextCursor))),
+		html.F(`<section><h2>A new key</h2><form class="row" method="post" action={}>{}<label><span>Purpose</span>
+			<input name="name" required maxlength="200"></label>{}<label><span>Only these namespaces, by commas</span>
+			<input name="namespaces" placeholder="all"></label><label><span>Only this user</span>
+			<input name="user" placeholder="any" maxlength="512"></label><label><span>Expires in days</span>
+			<input type="number" name="days" min="1" max="36500" placeholder="never"></label>
+			<button class="main">Create</button></form></section>`,
+			v.link(keysPath), v.tokenField(), selection("Role", "role", "read", roles)),
 	}, nil
 }
 
@@ -95,9 +87,9 @@ func (v *visit) showNewKey(made *newKey) html.Part {
 	if made == nil {
 		return nil
 	}
-	return html.E("div.note", html.A("role", "status"), html.T("p", "The key “"+made.Name+"” is shown this once. Copy it now."),
-		html.E("p.actions", html.T("code#made", made.Key), html.E("button", html.A("type", "button"), html.A("data-copy", "made"),
-			html.Text("Copy"))))
+	return html.F(`<div class="note" role="status"><p>{}</p><p class="actions"><code id="made">{}</code>
+			<button type="button" data-copy="made">Copy</button></p></div>`,
+		"The key “"+made.Name+"” is shown this once. Copy it now.", made.Key)
 }
 
 func orNever(t time.Time) string {
@@ -169,24 +161,23 @@ func showAudit(v *visit) (html.Part, error) {
 		if name == "" {
 			name = e.KeyID
 		}
-		status := html.T("td.number", strconv.Itoa(e.Status))
+		status := html.F(`<td class="number">{}</td>`, strconv.Itoa(e.Status))
 		if e.Status >= http.StatusBadRequest {
-			status = html.T("td.number.fault", strconv.Itoa(e.Status))
+			status = html.F(`<td class="number fault">{}</td>`, strconv.Itoa(e.Status))
 		}
-		rows = append(rows, html.E("tr", html.T("td.when", moment(e.At)),
-			html.E("td", html.If(e.KeyID != "", html.E("a", html.A("href", v.link(auditPath, "key_id", e.KeyID)),
-				html.Text(name)))), html.T("td", e.Operation), html.T("td", e.Namespace), html.T("td", e.Target), status))
+		rows = append(rows, html.F(`<tr><td class="when">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>{}</tr>`,
+			moment(e.At), html.If(e.KeyID != "", html.F(`<a href={}>{}</a>`, v.link(auditPath, "key_id", e.KeyID), name)),
+			e.Operation, e.Namespace, e.Target, status))
 	}
-	list := html.Part(html.T("p.empty", "Nothing was changed through the server yet."))
+	list := html.F(`<p class="empty">Nothing was changed through the server yet.</p>`)
 	if len(rows) > 0 {
-		list = wide("Audit log", html.E("table", html.E("thead", html.E("tr", column("Time (UTC)"), column("Key"),
-			column("Operation"), column("Namespace"), column("Item"), numberColumn("Status"))),
-			html.E("tbody", rows)))
+		list = wide("Audit log", html.F(`<table><thead><tr>{}{}{}{}{}{}</tr></thead><tbody>{}</tbody></table>`,
+			column("Time (UTC)"), column("Key"), column("Operation"), column("Namespace"), column("Item"), numberColumn("Status"),
+			rows))
 	}
 	return html.List{
 		heading("Health", v.healthTabs(auditPath)), list,
-		html.If(page.NextCursor != "", html.E("p.pages", html.E("a.button",
-			html.A("href", v.link(auditPath, "key_id", v.param("key_id"), "cursor", page.NextCursor)),
-			html.Text("Earlier entries")))),
+		html.If(page.NextCursor != "", html.F(`<p class="pages"><a class="button" href={}>Earlier entries</a></p>`,
+			v.link(auditPath, "key_id", v.param("key_id"), "cursor", page.NextCursor))),
 	}, nil
 }

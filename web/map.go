@@ -41,8 +41,7 @@ func mapOf(v *visit) (*vectorMap, error) {
 	}
 	client, namespace := v.client, v.namespace()
 	return v.maps.of(mapName(v), v.now(), func(ctx context.Context, m *vectorMap) error {
-		return makeMap(ctx, client, namespace,
-			m)
+		return makeMap(ctx, client, namespace, m)
 	}), nil
 }
 
@@ -54,18 +53,15 @@ func showMap(v *visit) (html.Part, error) {
 		return nil, err
 	}
 	return html.List{
-		heading("Map", html.E("form", html.A("method", "post"), html.A("action", v.link(mapPath+"/again")), v.tokenField(),
-			html.E("button", html.Text("Draw again")))),
-		html.E("script", html.A("src", assetPath("map.js")), html.Flag("defer", true)),
-		html.E("form.memories", html.A("method", "get"), html.A("action", mapPath), v.namespaceField(), html.E("div.scope",
-			html.E("label.wide", html.E("span", html.Text("Question")), html.E("input", html.A("name", "q"), html.A("value", q),
-				html.A("maxlength", "2000"),
-				html.A("autocomplete", "off"), html.A("placeholder", "Where on the map is …"))),
-			html.E("label", html.E("span", html.Text("Colour by")), html.E("select", html.A("name", "by"), html.A("data-submit", ""),
-				html.E("option", html.A("value", ""), html.Text("source")),
-				html.E("option", html.A("value", "tag"), html.Flag("selected", by == "tag"), html.Text("tag")))),
-			html.E("button.main", html.Text("Show")))),
-		html.E("div#drawn", drawn),
+		heading("Map", html.F(`<form method="post" action={}>{}<button>Draw again</button></form>`,
+			v.link(mapPath+"/again"), v.tokenField())),
+		html.F(`<script src={} defer></script>`, assetPath("map.js")),
+		html.F(`<form class="memories" method="get" action={}>{}<div class="scope"><label class="wide"><span>Question</span>
+			<input name="q" value={} maxlength="2000" autocomplete="off" placeholder="Where on the map is …"></label>
+			<label><span>Colour by</span><select name="by" data-submit><option value="">source</option>
+			<option value="tag" selected={}>tag</option></select></label><button class="main">Show</button></div></form>`,
+			mapPath, v.namespaceField(), q, by == "tag"),
+		html.F(`<div id="drawn">{}</div>`, drawn),
 	}, nil
 }
 
@@ -78,11 +74,10 @@ func showDrawnMap(v *visit) (html.Part, error) {
 	query := v.r.URL.Query()
 	q, by := query.Get("q"), query.Get("by")
 	if !m.ready() {
-		return html.E("div", html.A("hx-get", v.link(mapPath+"/drawn", "q", q, "by", by)), html.A("hx-trigger",
-			"load delay:500ms, again"),
-			html.A("hx-target", "#drawn"), html.E("p.empty", html.A("role", "status"),
-				html.Text(fmt.Sprintf("The map is being drawn: %s of %s.",
-					grouped(int(m.read.Load())), amount(int(m.of.Load()), "document"))))), nil
+		return html.F(`<div hx-get={} hx-trigger="load delay:500ms, again" hx-target="#drawn">
+			<p class="empty" role="status">{}</p></div>`,
+			v.link(mapPath+"/drawn", "q", q, "by", by),
+			fmt.Sprintf("The map is being drawn: %s of %s.", grouped(int(m.read.Load())), amount(int(m.of.Load()), "document"))), nil
 	}
 	if m.err != nil {
 		v.maps.drop(mapName(v))
@@ -93,7 +88,7 @@ func showDrawnMap(v *visit) (html.Part, error) {
 		if m.chunks > 0 {
 			text = fmt.Sprintf("The built-in embedder cannot represent any of the texts: %s.", amount(m.chunks, "chunk"))
 		}
-		return html.E("p.empty", html.Text(text)), nil
+		return html.F(`<p class="empty">{}</p>`, text), nil
 	}
 	near, place, err := v.asked(m, q)
 	if err != nil {
@@ -105,22 +100,20 @@ func showDrawnMap(v *visit) (html.Part, error) {
 		text = fmt.Sprintf("An even sample of %s of %s of %s.", grouped(len(m.points)), amount(m.chunks, "chunk"),
 			amount(int(m.of.Load()), "document"))
 	}
-	return html.E("div.map",
-		html.E("div.drawing",
-			html.E("canvas#map", html.A("tabindex", "0"), html.A("role", "application"), html.A("aria-describedby", "map-help"),
-				html.A("aria-label",
-					"Map of the chunks"), html.A("data-url", v.link(mapPath+"/points", "by", by)), html.A("data-chunk",
-					v.link(mapPath+"/chunk")),
-				html.If(place != "", html.A("data-question", place)), html.If(len(near) > 0, html.A("data-near", joined(near)))),
-			html.E("p.quiet.small#map-help",
-				html.Text(text+" What is near to each other is about the same. Point at a chunk, or move between chunks with "+
-					"the arrow keys. Drawn "+moment(m.begun)+" by the built-in embedder.")),
-			html.E("ul.legend.map-legend", groupLegend(groups)),
-			html.E("p.legend.quiet.small", key("outlier", "outlier"), key("duplicate", "has a near duplicate"),
-				html.If(place != "", key("question", "the question and its neighbours"))), html.E("div.panel#chunk",
-				html.A("aria-live", "polite"),
-				html.E("p.quiet", html.Text("The chunk that you point at is shown here.")))),
-		html.E("div.beside", v.nearTable(m, q, near), v.outlierTable(m), v.pairTable(m))), nil
+	return html.F(`<div class="map"><div class="drawing">
+			<canvas id="map" tabindex="0" role="application" aria-describedby="map-help"
+			aria-label="Map of the chunks" data-url={} data-chunk={} data-question={} data-near={}></canvas>
+			<p class="quiet small" id="map-help">{} What is near to each other is about the same. Point at a chunk, or move
+			between chunks with the arrow keys. Drawn {} by the built-in embedder.</p><ul class="legend map-legend">{}</ul>
+			<p class="legend quiet small">{}{}{}</p><div class="panel" id="chunk" aria-live="polite">
+			<p class="quiet">The chunk that you point at is shown here.</p></div></div>
+			<div class="beside">{}{}{}</div></div>`,
+		v.link(mapPath+"/points", "by", by), v.link(mapPath+"/chunk"), html.When(place != "", place),
+		html.When(len(near) > 0, joined(near)),
+		text, moment(m.begun),
+		groupLegend(groups), key("outlier", "outlier"), key("duplicate", "has a near duplicate"),
+		html.If(place != "", key("question", "the question and its neighbours")), v.nearTable(m, q, near), v.outlierTable(m),
+		v.pairTable(m)), nil
 }
 
 // asked returns the chunks nearest to a question, and the place of the question on the map.
@@ -165,7 +158,7 @@ type mapGroup struct {
 // Beyond the colours there is one group of all others.
 func (m *vectorMap) groups(by string) (groups []mapGroup, of []int) {
 	names := make([]string, len(m.points))
-	for depth := 6; depth > 0; depth-- { // the finest grouping that the colours suffice for
+	for depth := 6; depth > 0; depth-- { // the finest grouping whose colours cover nine tenths of the points
 		counts := make(map[string]int)
 		for i, p := range m.points {
 			names[i] = groupOf(p, by, depth)
@@ -175,11 +168,15 @@ func (m *vectorMap) groups(by string) (groups []mapGroup, of []int) {
 		for _, name := range slices.Sorted(maps.Keys(counts)) {
 			groups = append(groups, mapGroup{name, counts[name]})
 		}
-		if len(groups) <= mapColours {
+		slices.SortStableFunc(groups, func(a, b mapGroup) int { return cmp.Compare(b.count, a.count) })
+		covered := 0
+		for _, g := range groups[:min(len(groups), mapColours)] {
+			covered += g.count
+		}
+		if 10*covered >= 9*len(names) {
 			break
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b mapGroup) int { return cmp.Compare(b.count, a.count) })
 	at := make(map[string]int)
 	for i, g := range groups {
 		at[g.name] = min(i, mapColours)
@@ -217,10 +214,9 @@ func groupOf(p mapPoint, by string, depth int) string {
 
 func groupLegend(groups []mapGroup) (list html.List) {
 	for i, g := range groups {
-		list = append(list, html.E("li.key", html.E("svg.graph", html.A("aria-hidden", "true"), html.A("width", "12"),
-			html.A("height", "12"),
-			html.E("circle.group-"+strconv.Itoa(i), html.A("cx", "6"), html.A("cy", "6"), html.A("r", "5"))),
-			html.E("span", html.Text(excerpt(g.name, 60))), html.E("span.number", html.Text(grouped(g.count)))))
+		list = append(list, html.F(`<li class="key"><svg class="graph" aria-hidden="true" width="12" height="12">
+			<circle class={} cx="6" cy="6" r="5"></circle></svg><span>{}</span><span class="number">{}</span></li>`,
+			"group-"+strconv.Itoa(i), excerpt(g.name, 60), grouped(g.count)))
 	}
 	return list
 }
@@ -230,45 +226,46 @@ func (v *visit) chunkCell(m *vectorMap, i int) html.Part {
 	p := m.points[i]
 	it, err := get[struct{ Text string }](v, "/v1/items/"+segment(p.ID), v.query())
 	if err != nil { // not even its name is shown, as that may be what was erased
-		return html.T("p.quiet.small", "This chunk is no longer stored. Draw the map again.")
+		return html.F(`<p class="quiet small">This chunk is no longer stored. Draw the map again.</p>`)
 	}
-	return html.List{html.E("a", html.A("href", v.link(root+"/documents/one", "id", p.Document, "chunk", p.ID)), html.A("data-point",
-		strconv.Itoa(i)),
-		html.Text(excerpt(p.ID, 80))), html.E("p.small", html.Text(excerpt(it.Text, 140)))}
+	return html.List{html.F(`<a href={} data-point={}>{}</a>`,
+		v.link(root+"/documents/one", "id", p.Document, "chunk", p.ID), strconv.Itoa(i),
+		excerpt(p.ID, 80)), html.F(`<p class="small">{}</p>`, excerpt(it.Text, 140))}
 }
 
 func (v *visit) nearTable(m *vectorMap, q string, near []neighbour) html.Part {
 	var rows html.List
 	for _, n := range near {
-		rows = append(rows, html.E("tr", html.E("td", v.chunkCell(m, n.i)), html.E("td.number", html.Text(decimal(n.cosine)))))
+		rows = append(rows, html.F(`<tr><td>{}</td><td class="number">{}</td></tr>`, v.chunkCell(m, n.i), decimal(n.cosine)))
 	}
-	return html.If(strings.TrimSpace(q) != "", html.E("h2", html.Text("Nearest to the question")),
-		html.If(len(rows) == 0, html.E("p.quiet", html.Text("The embedder cannot represent this question."))), html.E("table",
-			html.E("tbody", rows)))
+	return html.If(strings.TrimSpace(q) != "", html.F(`<h2>Nearest to the question</h2>`),
+		html.If(len(rows) == 0, html.F(`<p class="quiet">The embedder cannot represent this question.</p>`)), html.F(`<table>
+			<tbody>{}</tbody></table>`,
+			rows))
 }
 
 func (v *visit) outlierTable(m *vectorMap) html.Part {
 	var rows html.List
 	for _, n := range m.outliers {
-		rows = append(rows, html.E("tr", html.E("td", v.chunkCell(m, n.i)), html.E("td.number", html.Text(decimal(n.cosine)))))
+		rows = append(rows, html.F(`<tr><td>{}</td><td class="number">{}</td></tr>`, v.chunkCell(m, n.i), decimal(n.cosine)))
 	}
-	return html.List{html.E("h2", html.Text("Outliers")), html.E("p.quiet.small",
-		html.Text("Chunks that are like no other, with the cosine to the most similar "+
-			"one of a sample.")), html.E("table", html.E("tbody", rows))}
+	return html.List{html.F(`<h2>Outliers</h2>`), html.F(`<p class="quiet small">Chunks that are like no other, with the cosine to the
+		most similar one of a sample.</p>`), html.F(`<table><tbody>{}</tbody></table>`, rows)}
 }
 
 func (v *visit) pairTable(m *vectorMap) html.Part {
 	var rows html.List
 	for _, p := range m.pairs[:min(len(m.pairs), 20)] {
-		rows = append(rows, html.E("tr", html.E("td", v.chunkCell(m, p.a), v.chunkCell(m, p.b)), html.E("td.number",
-			html.Text(decimal(p.cosine)))))
+		rows = append(rows, html.F(`<tr><td>{}{}</td><td class="number">{}</td></tr>`,
+			v.chunkCell(m, p.a), v.chunkCell(m, p.b), decimal(p.cosine)))
 	}
 	text := "Pairs with a cosine of 0.95 or more. Answers show identical passages once."
 	if len(rows) == 0 {
 		text = "No two chunks have a cosine of 0.95 or more."
 	}
-	return html.List{html.E("h2", html.Text("Near duplicates")), html.E("p.quiet.small", html.Text(text)), html.E("table",
-		html.E("tbody", rows))}
+	return html.List{html.F(`<h2>Near duplicates</h2>`), html.F(`<p class="quiet small">{}</p>`, text), html.F(`<table>
+		<tbody>{}</tbody></table>`,
+		rows)}
 }
 
 // sendPoints sends the places and groups of all points as JSON.

@@ -172,7 +172,7 @@ func showMemory(v *visit) (html.Part, error) {
 		}
 	}
 	form := s.form(v, users, momentsOf(all))
-	return html.List{heading("Memory"), done(v), form, s.choice(v, users), html.E("div#timeline", known)}, nil
+	return html.List{heading("Memory"), done(v), form, s.choice(v, users), html.F(`<div id="timeline">{}</div>`, known)}, nil
 }
 
 // userCount is a user with the number of their memories.
@@ -194,34 +194,31 @@ func usersOf(v *visit) ([]userCount, error) {
 func (s memoryScope) choice(v *visit, users []userCount) html.Part {
 	var list html.List
 	for _, u := range users {
-		list = append(list, html.E("li", html.E("a", html.A("href", v.link(memoryPath, "user", u.Name)), html.Text(u.Name)),
-			html.Text(" "), html.T("span.quiet", amount(u.Total, "memory"))))
+		list = append(list, html.F(`<li><a href={}>{}</a> <span class="quiet">{}</span></li>`,
+			v.link(memoryPath, "user", u.Name), u.Name, amount(u.Total, "memory")))
 	}
-	return html.If(s.user == "" && len(list) > 0, html.E("section.users", html.T("h2", "Users"), html.E("ul", list)))
+	return html.If(s.user == "" && len(list) > 0, html.F(`<section class="users"><h2>Users</h2><ul>{}</ul></section>`, list))
 }
 
 // form selects the user and the memories, and has the slider.
 func (s memoryScope) form(v *visit, users []userCount, times []time.Time) html.Part {
 	var options, shows html.List
 	for _, u := range users {
-		options = append(options, html.E("option", html.A("value", u.Name), html.Text(amount(u.Total, "memory"))))
+		options = append(options, html.F(`<option value={}>{}</option>`, u.Name, amount(u.Total, "memory")))
 	}
 	for _, m := range memoryStates {
-		shows = append(shows, html.E("option", html.A("value", m.value), html.Flag("selected", m.value == s.show), html.Text(m.name)))
+		shows = append(shows, html.F(`<option value={} selected={}>{}</option>`, m.value, m.value == s.show, m.name))
 	}
 	field := func(label, name, value, hint string) html.Part {
-		return html.E("label", html.E("span", html.Text(label)), html.E("input", html.A("name", name), html.A("value", value),
-			html.A("placeholder", hint), html.A("maxlength", "512"), html.A("autocomplete", "off"), html.If(name == "user", html.A("list",
-				"users"))))
+		return html.F(`<label><span>{}</span><input name={} value={} placeholder={} maxlength="512" autocomplete="off" list={}></label>`,
+			label, name, value, hint, html.When(name == "user", "users"))
 	}
-	return html.E("form.memories#memories", html.A("method", "get"), html.A("action", memoryPath), v.namespaceField(),
-		html.A("hx-get", memoryPath+"/timeline"), html.A("hx-trigger", "input from:#as-of delay:80ms, again"), html.A("hx-target",
-			"#timeline"),
-		html.A("hx-sync", "this:replace"),
-		html.E("div.scope", field("User", "user", s.user, "memories without a user"), html.E("datalist#users", options),
-			field("With the words", "words", s.contains, "any"), field("In session", "session", s.session, "any"),
-			html.E("label", html.E("span", html.Text("Show")), html.E("select", html.A("name", "show"), shows)),
-			html.E("button.main", html.Text("Show"))),
+	return html.F(`<form class="memories" id="memories" method="get" action={} hx-get={} hx-trigger="input from:#as-of delay:80ms, again"
+			hx-target="#timeline" hx-sync="this:replace">{}
+			<div class="scope">{}<datalist id="users">{}</datalist>{}{}<label><span>Show</span>
+			<select name="show">{}</select></label><button class="main">Show</button></div>{}</form>`,
+		memoryPath, memoryPath+"/timeline", v.namespaceField(), field("User", "user", s.user, "memories without a user"), options,
+		field("With the words", "words", s.contains, "any"), field("In session", "session", s.session, "any"), shows,
 		s.slider(v, times))
 }
 
@@ -250,13 +247,10 @@ func (s memoryScope) slider(v *visit, times []time.Time) html.Part {
 		}
 		at = max(at-1, 0)
 	}
-	return html.E("div.as-of",
-		html.E("label", html.A("for", "as-of"), html.Text("As known on")), html.E("output#as-of-time", html.A("for", "as-of"),
-			html.Text(text)),
-		html.E("input#as-of", html.A("type", "range"), html.A("name", "step"), html.A("min", "0"),
-			html.Int("max", len(times)), html.Int("value", at), html.A("aria-valuetext", text)),
-		html.If(s.asOf != "", html.E("a", html.A("href", s.link(v, "as_of", "", "page", "")), html.Text("Now"))),
-		html.E("noscript", html.E("p.quiet", html.Text("The slider needs scripts; the address takes as_of as well."))))
+	return html.F(`<div class="as-of"><label for="as-of">As known on</label><output id="as-of-time" for="as-of">{}</output>
+			<input id="as-of" type="range" name="step" min="0" max={} value={} aria-valuetext={}>{}<noscript>
+			<p class="quiet">The slider needs scripts; the address takes as_of as well.</p></noscript></div>`,
+		text, len(times), at, text, html.If(s.asOf != "", html.F(`<a href={}>Now</a>`, s.link(v, "as_of", "", "page", ""))))
 }
 
 // showTimeline answers the slider with the timeline as of its step, and puts the time into the address.
@@ -288,7 +282,7 @@ func showTimeline(v *visit) (html.Part, error) {
 	if s.asOf != "" {
 		text = moment(times[step])
 	}
-	return html.List{known, html.E("output#as-of-time", html.A("for", "as-of"), html.A("hx-swap-oob", "true"), html.Text(text))}, nil
+	return html.List{known, html.F(`<output id="as-of-time" for="as-of" hx-swap-oob="true">{}</output>`, text)}, nil
 }
 
 // moment returns a time for people, in UTC.
@@ -296,6 +290,6 @@ func moment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04:05") 
 
 // clock is a time that programs can read as well.
 func clock(t time.Time, layout string) html.Part {
-	return html.E("time", html.A("datetime", t.UTC().Format(time.RFC3339)), html.A("title", t.UTC().Format(time.RFC3339)),
-		html.Text(t.UTC().Format(layout)))
+	return html.F(`<time datetime={} title={}>{}</time>`,
+		t.UTC().Format(time.RFC3339), t.UTC().Format(time.RFC3339), t.UTC().Format(layout))
 }

@@ -43,11 +43,10 @@ func showOneMemory(v *visit) (html.Part, error) {
 	}
 	current := m.State == "active" && v.mayWrite()
 	return html.List{
-		heading(excerpt(m.Content, 120), html.E("a.button", html.A("href", v.link(memoryPath, "user", m.User)),
-			html.Text("Timeline")), s.actions(v, m)), done(v),
-		html.E("div.one",
-			html.E("section", html.E("h2", html.Text("History")), s.history(v, h.History), words),
-			html.E("section", html.If(current, html.E("h2", html.Text("Change")), s.editForm(v, m)), facts(m))),
+		heading(excerpt(m.Content, 120), html.F(`<a class="button" href={}>Timeline</a>`, v.link(memoryPath, "user", m.User)),
+			s.actions(v, m)), done(v),
+		html.F(`<div class="one"><section><h2>History</h2>{}{}</section><section>{}{}</section></div>`,
+			s.history(v, h.History), words, html.If(current, html.F(`<h2>Change</h2>`), s.editForm(v, m)), facts(m)),
 	}, nil
 }
 
@@ -68,7 +67,7 @@ func facts(m memoryOf) html.Part {
 	var rows html.List
 	row := func(name, value string) {
 		if value != "" {
-			rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.Text(name)), html.E("td", html.Text(value))))
+			rows = append(rows, html.F(`<tr><th scope="row">{}</th><td>{}</td></tr>`, name, value))
 		}
 	}
 	row("State", m.State)
@@ -86,7 +85,7 @@ func facts(m memoryOf) html.Part {
 	row("Occurred", moment(m.Occurred))
 	row("Tags", strings.Join(m.Tags, ", "))
 	row("Id", m.ID)
-	return html.E("table.facts-of", html.E("caption.unseen", html.Text("Fields")), html.E("tbody", rows))
+	return html.F(`<table class="facts-of"><caption class="unseen">Fields</caption><tbody>{}</tbody></table>`, rows)
 }
 
 // evidenceOf shows the turns that a memory rests on, with its words marked.
@@ -102,9 +101,8 @@ func (s memoryScope) evidenceOf(v *visit, m memoryOf, history []memoryChange) (h
 		if errors.Is(err, ragctx.ErrNotFound) {
 			return nil
 		}
-		list = append(list, html.E("div.words", html.E("p.said-at", clock(t.Occurred, "2 Jan 2006, 15:04"), html.E("span.tag",
-			html.Text(t.Session))),
-			wordsOf(t, []memoryOf{m})), s.replaced(v, m, t))
+		list = append(list, html.F(`<div class="words"><p class="said-at">{}<span class="tag">{}</span></p>{}</div>`,
+			clock(t.Occurred, "2 Jan 2006, 15:04"), t.Session, wordsOf(t, []memoryOf{m})), s.replaced(v, m, t))
 		return err
 	}
 	for _, e := range m.Sources {
@@ -117,49 +115,44 @@ func (s memoryScope) evidenceOf(v *visit, m memoryOf, history []memoryChange) (h
 			return nil, err
 		}
 	}
-	return html.If(len(list) > 0, html.E("h2", html.Text("Turns")), list), nil
+	return html.If(len(list) > 0, html.F(`<h2>Turns</h2>`), list), nil
 }
 
 // history lists the changes of a memory, newest first.
 func (s memoryScope) history(v *visit, changes []memoryChange) html.Part {
 	if len(changes) == 0 {
-		return html.E("p.empty", html.Text("No change is recorded."))
+		return html.F(`<p class="empty">No change is recorded.</p>`)
 	}
 	var list html.List
 	for _, c := range slices.Backward(changes) {
 		text := html.List{
-			html.If(c.Was != "" && c.Was != c.Content, html.E("p", html.E("del", html.Text(c.Was)))),
+			html.If(c.Was != "" && c.Was != c.Content, html.F(`<p><del>{}</del></p>`, c.Was)),
 			html.If(c.Content != "",
-				html.E("p", html.Text(c.Content))),
+				html.F(`<p>{}</p>`, c.Content)),
 		}
-		list = append(list, html.E("li", html.If(c.Undone, html.A("data-undone", "")),
-			html.E("p.small", html.E("strong", html.Text(c.Op)), html.Text(" "), clock(c.At, "2 Jan 2006, 15:04:05"),
-				html.Text(" by "+c.By),
-				html.If(c.Undone, html.Text(", undone since")), html.If(c.Reason != "", html.E("span.quiet", html.Text(": "+c.Reason))),
-				html.If(c.Other != "", html.Text(" "), html.E("a", html.A("href", s.one(v, c.Other)),
-					html.Text("The other memory")))), text))
+		list = append(list, html.F(`<li data-undone={}><p class="small"><strong>{}</strong> {}{}{}{}{}</p>{}</li>`,
+			c.Undone, c.Op, clock(c.At, "2 Jan 2006, 15:04:05"), " by "+c.By, html.If(c.Undone, html.Text(", undone since")),
+			html.If(c.Reason != "", html.F(`<span class="quiet">{}</span>`, ": "+c.Reason)),
+			html.If(c.Other != "", html.Text(" "), html.F(`<a href={}>The other memory</a>`, s.one(v, c.Other))), text))
 	}
-	return html.E("ol.changes", list)
+	return html.F(`<ol class="changes">{}</ol>`, list)
 }
 
 // editForm changes the text and the marks of a memory.
 func (s memoryScope) editForm(v *visit, m memoryOf) html.Part {
 	check := func(name, label string, on bool) html.Part {
-		return html.E("label.check", html.E("input", html.A("type", "checkbox"), html.A("name", name), html.A("value", "1"),
-			html.Flag("checked", on)),
-			html.E("span", html.Text(label)))
+		return html.F(`<label class="check"><input type="checkbox" name={} value="1" checked={}><span>{}</span></label>`,
+			name, on, label)
 	}
-	return html.E("form.edit", html.A("method", "post"), html.A("action", v.link(memoryPath+"/edit")), v.tokenField(), hidden("id",
-		m.ID), hidden("user", s.user),
-		html.E("label", html.E("span", html.Text("Text")), html.E("textarea", html.A("name", "content"), html.A("rows", "4"),
-			html.Flag("required", true), html.Text(m.Content))),
-		html.E("label", html.E("span", html.Text("Tags, separated by commas")), html.E("input", html.A("name", "tags"), html.A("value",
-			strings.Join(m.Tags, ", ")))), hidden("tags_before", strings.Join(m.Tags, ", ")),
-		html.E("label", html.E("span", html.Text("Importance, 0 to 1")), html.E("input", html.A("type", "number"), html.A("name",
-			"importance"), html.A("min", "0"),
-			html.A("max", "1"), html.A("step", "any"), html.A("value", strconv.FormatFloat(m.Importance, 'g', -1, 64)))),
-		check("pinned", "Pinned: in every prompt", m.Pinned), check("profile", "Lasting: describes the user", m.Profile),
-		html.E("div.actions", html.E("button.main", html.Text("Save"))))
+	return html.F(`<form class="edit" method="post" action={}>{}{}{}<label><span>Text</span>
+			<textarea name="content" rows="4" required>{}</textarea></label><label><span>Tags, separated by commas</span>
+			<input name="tags" value={}></label>{}<label><span>Importance, 0 to 1</span>
+			<input type="number" name="importance" min="0" max="1" step="any" value={}></label>{}{}<div class="actions">
+			<button class="main">Save</button></div></form>`,
+		v.link(memoryPath+"/edit"), v.tokenField(), hidden("id", m.ID), hidden("user", s.user), m.Content,
+		strings.Join(m.Tags, ", "), hidden("tags_before", strings.Join(m.Tags, ", ")),
+		strconv.FormatFloat(m.Importance, 'g', -1, 64), check("pinned", "Pinned: in every prompt", m.Pinned),
+		check("profile", "Lasting: describes the user", m.Profile))
 }
 
 // saveMemory stores the fields of the form of a memory.
@@ -231,17 +224,17 @@ func (s memoryScope) actions(v *visit, m memoryOf) html.Part {
 	}
 	var list html.List
 	for _, name := range names {
-		class := "button.small"
+		class := "small"
 		if name == "delete" || name == "discard" || name == "erase" {
-			class = "button.small.danger"
+			class = "small danger"
 		}
-		list = append(list, html.E(class, html.A("name", "do"), html.A("value", name), html.If(name == "erase", html.A("data-confirm",
-			"Erase this memory and its turn? They cannot be brought back.")),
-			html.Text(memoryActions[name].name), html.E("span.unseen", html.Text(" "+excerpt(m.Content, 60)))))
+		list = append(list, html.F(`<button class={} name="do" value={} data-confirm={}>{}<span class="unseen">{}</span></button>`,
+			class, name, html.When(name == "erase", "Erase this memory and its turn? They cannot be brought back."),
+			memoryActions[name].name, " "+excerpt(m.Content, 60)))
 	}
-	return html.E("form.actions", html.A("method", "post"), html.A("action", v.link(memoryPath+"/act")), v.tokenField(), hidden("id",
-		m.ID),
-		hidden("user", s.user), hidden("back", v.r.URL.RequestURI()), list)
+	return html.F(`<form class="actions" method="post" action={}>{}{}{}{}{}</form>`,
+		v.link(memoryPath+"/act"), v.tokenField(), hidden("id", m.ID), hidden("user", s.user), hidden("back", v.r.URL.RequestURI()),
+		list)
 }
 
 // actOnMemory runs the action of a button, and leads back to its page.
@@ -279,7 +272,7 @@ func body(fields map[string]any) any {
 // done confirms the last action of the visitor.
 func done(v *visit) html.Part {
 	text := memoryActions[v.r.URL.Query().Get("done")].done
-	return html.If(text != "", html.E("p.note", html.A("role", "status"), html.Text(text)))
+	return html.If(text != "", html.F(`<p class="note" role="status">{}</p>`, text))
 }
 
 // quarantine lists the memories that wait for a decision.
@@ -300,10 +293,11 @@ func (s memoryScope) quarantine(v *visit) (html.Part, error) {
 	var rows html.List
 	for _, m := range list.Memories {
 		m.State = "quarantined"
-		rows = append(rows, html.E("li.memory#"+anchor(m.ID), html.E("div", html.E("p.content", html.Text(m.Content)),
-			html.E("p.small.fate", html.Text(sentence(m.Reason))),
-			html.E("div.about.small", s.about(v, m.memoryOf), s.actions(v, m.memoryOf)))))
+		rows = append(rows, html.F(`<li class="memory" id={}><div><p class="content">{}</p><p class="small fate">{}</p>
+			<div class="about small">{}{}</div></div></li>`,
+			anchor(m.ID), m.Content, sentence(m.Reason), s.about(v, m.memoryOf), s.actions(v, m.memoryOf)))
 	}
-	return html.E("section.quarantine", html.E("h2", html.Text("In quarantine")),
-		html.E("p.quiet", html.Text("No answer shows these texts until a person releases them.")), html.E("ul", rows)), nil
+	return html.F(`<section class="quarantine"><h2>In quarantine</h2><p class="quiet">No answer shows these texts until a person
+			releases them.</p><ul>{}</ul></section>`,
+		rows), nil
 }

@@ -87,7 +87,7 @@ func (s memoryScope) timeline(v *visit, all []memoryOf, more bool) (html.Part, e
 	for _, g := range groups[from:min(from+momentsPerPage, len(groups))] {
 		if d := g.at.UTC().Format("2 January 2006"); d != day {
 			day = d
-			list = append(list, html.E("li.day", html.E("h2", html.Text(day))))
+			list = append(list, html.F(`<li class="day"><h2>{}</h2></li>`, day))
 		}
 		row, err := s.group(v, g)
 		if err != nil {
@@ -96,11 +96,10 @@ func (s memoryScope) timeline(v *visit, all []memoryOf, more bool) (html.Part, e
 		list = append(list, row)
 	}
 	return html.List{
-		waiting, html.E("p.quiet.counts", html.A("role", "status"), html.Text(s.counted(all, more))),
-		html.If(len(list) == 0, html.E("p.empty",
-			html.Text("Nothing is remembered here. Turns that agents post with POST /v1/turns appear with "+
-				"what was learnt from their words. Choose a user to see what belongs to that user."))),
-		html.If(len(list) > 0, html.E("ol.timeline", list)), s.pager(v, pages),
+		waiting, html.F(`<p class="quiet counts" role="status">{}</p>`, s.counted(all, more)),
+		html.If(len(list) == 0, html.F(`<p class="empty">Nothing is remembered here. Turns that agents post with POST /v1/turns appear
+			with what was learnt from their words. Choose a user to see what belongs to that user.</p>`)),
+		html.If(len(list) > 0, html.F(`<ol class="timeline">{}</ol>`, list)), s.pager(v, pages),
 	}, nil
 }
 
@@ -148,10 +147,10 @@ func (s memoryScope) pager(v *visit, pages int) html.Part {
 		return nil
 	}
 	at := min(s.page, pages)
-	return html.E("nav.actions.pager", html.A("aria-label", "Timeline"),
-		html.If(at > 1, html.E("a.button", html.A("href", s.link(v, "page", strconv.Itoa(at-1))), html.Text("Newer"))),
-		html.E("span.quiet.number", html.Text(fmt.Sprintf("page %d of %d", at, pages))),
-		html.If(at < pages, html.E("a.button", html.A("href", s.link(v, "page", strconv.Itoa(at+1))), html.Text("Older"))))
+	return html.F(`<nav class="actions pager" aria-label="Timeline">{}<span class="quiet number">{}</span>{}</nav>`,
+		html.If(at > 1, html.F(`<a class="button" href={}>Newer</a>`, s.link(v, "page", strconv.Itoa(at-1)))),
+		fmt.Sprintf("page %d of %d", at, pages),
+		html.If(at < pages, html.F(`<a class="button" href={}>Older</a>`, s.link(v, "page", strconv.Itoa(at+1)))))
 }
 
 // group shows the words of a turn with what was learnt from them.
@@ -174,7 +173,7 @@ func (s memoryScope) group(v *visit, g group) (html.Part, error) {
 	case known:
 		words = wordsOf(t, g.all)
 	case len(g.own) == 0:
-		words = html.E("p.quiet", html.Text("The turn was deleted."))
+		words = html.F(`<p class="quiet">The turn was deleted.</p>`)
 	}
 	for _, m := range g.own {
 		if known { // its text is that of the turn
@@ -185,15 +184,15 @@ func (s memoryScope) group(v *visit, g group) (html.Part, error) {
 			return nil, err
 		}
 		if known {
-			words = html.List{words, html.E("ul", row)}
+			words = html.List{words, html.F(`<ul>{}</ul>`, row)}
 		} else {
 			facts = append(facts, row)
 		}
 	}
-	return html.E("li.moment",
-		html.E("p.said-at", clock(g.at, "15:04"), html.If(t.Session != "", html.E("span.tag", html.Text(t.Session)))),
-		html.E("div.words", words), html.If(len(facts) > 0, html.E("ul.learnt", facts)),
-		html.If(len(facts) == 0, html.E("p.learnt.quiet", html.Text("Nothing was learnt from it.")))), nil
+	return html.F(`<li class="moment"><p class="said-at">{}{}</p><div class="words">{}</div>{}{}</li>`,
+		clock(g.at, "15:04"), html.If(t.Session != "", html.F(`<span class="tag">{}</span>`, t.Session)), words,
+		html.If(len(facts) > 0, html.F(`<ul class="learnt">{}</ul>`, facts)),
+		html.If(len(facts) == 0, html.F(`<p class="learnt quiet">Nothing was learnt from it.</p>`))), nil
 }
 
 // memory shows a memory with its fate and its actions. number marks its words in the turn; 0 is none.
@@ -207,24 +206,24 @@ func (s memoryScope) memory(v *visit, m memoryOf, t turnOf, number int) (html.Pa
 		}
 		fate = append(fate, end)
 	}
-	class := "li.memory"
+	class := "memory"
 	if past {
-		class = "li.memory.past"
+		class = "memory past"
 	}
-	return html.E(class+"#"+anchor(m.ID),
-		html.If(number > 0, html.E("span.mark-number", html.A("aria-label", fmt.Sprintf("from the words marked %d", number)),
-			html.Text(strconv.Itoa(number)))),
-		html.E("div", html.If(m.Content != "", html.E("p.content", html.Text(m.Content))), fate,
-			html.E("div.about.small", s.about(v, m), s.actions(v, m)))), nil
+	return html.F(`<li class={} id={}>{}<div>{}{}<div class="about small">{}{}</div></div></li>`,
+		class, anchor(m.ID),
+		html.If(number > 0, html.F(`<span class="mark-number" aria-label={}>{}</span>`,
+			fmt.Sprintf("from the words marked %d", number),
+			number)), html.If(m.Content != "", html.F(`<p class="content">{}</p>`, m.Content)), fate, s.about(v, m),
+		s.actions(v, m)), nil
 }
 
 // replaced lists the memories that a memory of a turn superseded.
 func (s memoryScope) replaced(v *visit, m memoryOf, t turnOf) (list html.List) {
 	for _, c := range t.Learnt {
 		if c.Op == "superseded" && c.Other == m.ID && !c.Undone {
-			list = append(list, html.E("p.small", html.E("span.quiet", html.Text("replaces ")), html.E("a", html.A("href", s.one(v,
-				c.ID)),
-				html.E("del", html.Text(excerpt(c.Was, 200))))))
+			list = append(list, html.F(`<p class="small"><span class="quiet">replaces </span><a href={}><del>{}</del></a></p>`,
+				s.one(v, c.ID), excerpt(c.Was, 200)))
 		}
 	}
 	return list
@@ -240,11 +239,11 @@ func (s memoryScope) about(v *visit, m memoryOf) html.Part {
 		certain = fmt.Sprintf(", %.0f %% certain", 100*m.About.Confidence)
 	}
 	return html.List{
-		html.E("span.quiet", html.Text(m.kind()+certain)), html.If(m.Pinned, html.E("span.tag.on", html.Text("pinned"))),
-		html.If(m.Profile, html.E("span.tag", html.A("title", "A lasting description of the user; it is in every answer for the user."),
-			html.Text("lasting"))),
-		html.E("a", html.A("href", s.one(v, m.ID)), html.E("span", html.Text("History")), html.E("span.unseen",
-			html.Text(" of "+excerpt(cmp.Or(m.Content, m.ID), 60)))),
+		html.F(`<span class="quiet">{}</span>`, m.kind()+certain), html.If(m.Pinned, html.F(`<span class="tag on">pinned</span>`)),
+		html.If(m.Profile, html.F(`<span class="tag"
+			title="A lasting description of the user; it is in every answer for the user.">lasting</span>`)),
+		html.F(`<a href={}><span>History</span><span class="unseen">{}</span></a>`,
+			s.one(v, m.ID), " of "+excerpt(cmp.Or(m.Content, m.ID), 60)),
 	}
 }
 
@@ -258,11 +257,12 @@ func (s memoryScope) end(v *visit, m memoryOf) (html.Part, error) {
 		if c.Op != "superseded" && c.Op != "deleted" && c.Op != "pruned" || c.Undone {
 			continue
 		}
-		return html.E("p.small", html.E("span.fate", html.Text(c.Op+" ")), clock(c.At, "2 Jan 2006, 15:04"),
-			html.If(c.Other != "", html.Text(" by "), html.E("a", html.A("href", s.one(v, c.Other)), html.Text("what replaced it"))),
-			html.If(c.Reason != "", html.E("span.quiet", html.Text(": "+c.Reason)))), nil
+		return html.F(`<p class="small"><span class="fate">{}</span>{}{}{}</p>`,
+			c.Op+" ", clock(c.At, "2 Jan 2006, 15:04"),
+			html.If(c.Other != "", html.Text(" by "), html.F(`<a href={}>what replaced it</a>`, s.one(v, c.Other))),
+			html.If(c.Reason != "", html.F(`<span class="quiet">{}</span>`, ": "+c.Reason))), nil
 	}
-	return html.E("p.small.fate", html.Text(m.State)), nil
+	return html.F(`<p class="small fate">{}</p>`, m.State), nil
 }
 
 // wordsOf shows the texts of a turn with the words that memories were learnt from marked by their numbers.
@@ -273,8 +273,8 @@ func wordsOf(t turnOf, facts []memoryOf) html.Part {
 		if text == "" {
 			continue
 		}
-		list = append(list, html.E("p.speaker.small", html.Text(speakers[i])), html.E("p.said", markedWords([]rune(text), spansOf(t.ID, i,
-			facts))))
+		list = append(list, html.F(`<p class="speaker small">{}</p>`, speakers[i]), html.F(`<p class="said">{}</p>`,
+			markedWords([]rune(text), spansOf(t.ID, i, facts))))
 	}
 	return list
 }
@@ -328,10 +328,10 @@ func markedWords(text []rune, spans []span) (list html.List) {
 			list = append(list, piece)
 			continue
 		}
-		list = append(list, html.E("mark", piece))
+		list = append(list, html.F(`<mark>{}</mark>`, piece))
 		for _, s := range spans {
 			if s.end == b {
-				list = append(list, html.E("sup.mark-number", html.Text(strconv.Itoa(s.number))))
+				list = append(list, html.F(`<sup class="mark-number">{}</sup>`, strconv.Itoa(s.number)))
 			}
 		}
 	}

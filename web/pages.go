@@ -28,7 +28,7 @@ func pages() []page {
 }
 
 // layout puts content into the frame of all pages.
-func (v *visit) layout(content html.Part) *html.Element {
+func (v *visit) layout(content html.Part) html.Part {
 	name := v.title
 	for _, p := range pages() {
 		if p.path == v.page {
@@ -39,25 +39,16 @@ func (v *visit) layout(content html.Part) *html.Element {
 	if c, err := v.r.Cookie("ragctx-theme"); err == nil && (c.Value == "dark" || c.Value == "light") {
 		theme = c.Value
 	}
-	return html.E("html", html.A("lang", "en"), html.If(theme != "", html.A("data-theme", theme)),
-		html.E("head",
-			html.E("meta", html.A("charset", "utf-8")),
-			html.E("meta", html.A("name", "viewport"), html.A("content", "width=device-width, initial-scale=1")),
-			html.E("meta", html.A("name", "color-scheme"), html.A("content", "light dark")),
-			html.E("meta", html.A("name", "htmx-config"), html.A("content", htmxConfig)),
-			html.T("title", name+" · ragctx"),
-			html.E("link", html.A("rel", "icon"), html.A("href", assetPath("icon.svg"))),
-			html.E("link", html.A("rel", "stylesheet"), html.A("href", assetPath("console.css"))),
-			html.E("script", html.A("src", assetPath("htmx.min.js")), html.Flag("defer", true)),
-			html.E("script", html.A("src", assetPath("console.js")), html.Flag("defer", true)),
-		),
-		html.E("body", html.A("hx-headers", fmt.Sprintf(`{%q: %q}`, csrfHeader, csrfToken(v.cookie))),
-			html.E("a.skip", html.A("href", "#main"), html.Text("Skip to the content")),
-			html.If(v.page != "", v.head()),
-			html.E("main#main", html.A("tabindex", "-1"), content),
-			html.E("div.offline#offline", html.A("role", "status"), html.A("data-url", root+"/alive"), html.Flag("hidden", true),
-				html.Text("The server does not answer. The page goes on as soon as it does.")),
-		))
+	return html.F(`<!DOCTYPE html><html lang="en" data-theme={}><head><meta charset="utf-8">
+			<meta name="viewport" content="width=device-width, initial-scale=1">
+			<meta name="color-scheme" content="light dark"><meta name="htmx-config" content={}><title>{}</title>
+			<link rel="icon" href={}><link rel="stylesheet" href={}><script src={} defer></script>
+			<script src={} defer></script></head><body hx-headers={}><a class="skip" href="#main">Skip to the content</a>{}
+			<main id="main" tabindex="-1">{}</main><div class="offline" id="offline" role="status" data-url={} hidden>The
+			server does not answer. The page goes on as soon as it does.</div></body></html>`,
+		html.When(theme != "", theme), htmxConfig, name+" · ragctx", assetPath("icon.svg"), assetPath("console.css"),
+		assetPath("htmx.min.js"), assetPath("console.js"), fmt.Sprintf(`{%q: %q}`, csrfHeader, csrfToken(v.cookie)),
+		html.If(v.page != "", v.head()), content, root+"/alive")
 }
 
 // htmxConfig switches off everything that would need an inline script or style, and shows the text of errors.
@@ -68,24 +59,21 @@ const htmxConfig = `{"includeIndicatorStyles": false, "allowEval": false, "allow
 func (v *visit) head() html.Part {
 	var links html.List
 	for _, p := range pages() {
-		links = append(links, html.E("li", html.E("a", html.A("href", v.link(p.path)),
-			html.If(p.path == v.page, html.A("aria-current", "page")), html.Text(p.name))))
+		links = append(links, html.F(`<li><a href={} aria-current={}>{}</a></li>`,
+			v.link(p.path), html.When(p.path == v.page, "page"), p.name))
 	}
-	return html.E("header.head",
-		html.E("a.brand", html.A("href", v.link(root)), html.Text("ragctx")),
-		html.E("nav", html.A("aria-label", "Pages"), html.E("ul", links)),
-		html.E("div.tools", v.namespaceForm(),
-			html.E("button.plain", html.A("type", "button"), html.A("data-theme-switch", ""), html.Text("Light or dark")),
-			html.If(v.signed, html.E("form", html.A("method", "post"), html.A("action", root+"/sign-out"), v.tokenField(),
-				html.T("button.plain", "Sign out"))),
-		))
+	return html.F(`<header class="head"><a class="brand" href={}>ragctx</a><nav aria-label="Pages"><ul>{}</ul></nav>
+			<div class="tools">{}<button class="plain" type="button" data-theme-switch>Light or dark</button>{}</div></header>`,
+		v.link(root), links, v.namespaceForm(),
+		html.If(v.signed, html.F(`<form method="post" action={}>{}<button class="plain">Sign out</button></form>`,
+			root+"/sign-out", v.tokenField())))
 }
 
 // namespaceForm chooses the namespace of the page.
 func (v *visit) namespaceForm() html.Part {
 	now := v.namespace()
-	field := html.Part(html.E("input", html.A("name", "namespace"), html.A("value", now), html.A("placeholder", ragctx.DefaultNamespace),
-		html.A("maxlength", "512"), html.A("autocomplete", "off")))
+	field := html.F(`<input name="namespace" value={} placeholder={} maxlength="512" autocomplete="off">`,
+		now, ragctx.DefaultNamespace)
 	if n := len(v.namespaces); n < maxNamespaces {
 		names, shown := v.namespaces, cmp.Or(now, ragctx.DefaultNamespace)
 		if !slices.Contains(names, shown) && (now != "" || n == 0) {
@@ -93,13 +81,13 @@ func (v *visit) namespaceForm() html.Part {
 		}
 		var options html.List
 		for _, name := range names {
-			options = append(options, html.E("option", html.A("value", name), html.Flag("selected", name == shown), html.Text(name)))
+			options = append(options, html.F(`<option value={} selected={}>{}</option>`, name, name == shown, name))
 		}
-		field = html.E("select", html.A("name", "namespace"), html.A("data-submit", ""), options)
+		field = html.F(`<select name="namespace" data-submit>{}</select>`, options)
 	}
-	return html.E("form.namespace", html.A("method", "get"), html.A("action", v.page),
-		html.E("label", html.T("span", "Namespace"), field),
-		html.E("noscript", html.T("button", "Show")))
+	return html.F(`<form class="namespace" method="get" action={}><label><span>Namespace</span>{}</label><noscript>
+			<button>Show</button></noscript></form>`,
+		v.page, field)
 }
 
 // tokenField is the CSRF token of a form.
@@ -112,12 +100,12 @@ func (v *visit) namespaceField() html.Part {
 
 // hidden is a field that a form sends and a visitor does not see.
 func hidden(name, value string) html.Part {
-	return html.E("input", html.A("type", "hidden"), html.A("name", name), html.A("value", value))
+	return html.F(`<input type="hidden" name={} value={}>`, name, value)
 }
 
 // heading begins a page. The parts after the name are shown at its right.
 func heading(name string, parts ...html.Part) html.Part {
-	return html.E("div.heading", html.T("h1", name), html.List(parts))
+	return html.F(`<div class="heading"><h1>{}</h1>{}</div>`, name, html.List(parts))
 }
 
 func noPage(v *visit) (html.Part, error) {

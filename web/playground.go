@@ -149,32 +149,26 @@ func showPlayground(v *visit) (html.Part, error) {
 	}
 	return html.List{
 		heading("Playground"),
-		html.E("form.ask#ask", html.A("method", "get"), html.A("action", playgroundPath), html.A("hx-get", playgroundPath+"/answer"),
-			html.A("hx-trigger", "submit, input delay:15ms, again"), html.A("hx-target", "#answer"), html.A("hx-sync", "this:replace"),
-			v.namespaceField(),
-			html.E("div.question", html.E("label", html.T("span", "Question"),
-				html.E("textarea", html.A("name", "q"), html.A("rows", "2"), html.Int("maxlength", maxQuestion),
-					html.Flag("autofocus", q.text == ""),
-					html.A("placeholder", "What would the agent ask?"), html.Text(q.text))),
-				html.T("button.main", "Ask")),
-			html.E("div.scope",
-				html.E("label", html.T("span", "User"), html.E("input", html.A("name", "user"), html.A("value", q.user),
-					html.A("placeholder", "no user"), html.A("maxlength", "512"), html.A("autocomplete", "off"))),
-				html.E("fieldset.types", html.T("legend", "Search in"), typeBoxes(q)),
-				html.E("label.check", html.E("input", html.A("type", "checkbox"), html.A("name", "compare"), html.A("value", "1"),
-					html.Flag("checked", q.compare)), html.T("span", "Compare two settings")),
-			),
-			q.settings[0].fields("Setting"), q.settings[1].fields("Second setting"),
-		),
-		html.E("div#answer", html.A("aria-live", "off"), answer),
+		html.F(`<form class="ask" id="ask" method="get" action={} hx-get={} hx-trigger="submit, input delay:15ms, again"
+			hx-target="#answer" hx-sync="this:replace">{}
+			<div class="question"><label><span>Question</span>
+			<textarea name="q" rows="2" maxlength={} autofocus={} placeholder="What would the agent ask?">{}</textarea></label>
+			<button class="main">Ask</button></div><div class="scope"><label><span>User</span>
+			<input name="user" value={} placeholder="no user" maxlength="512" autocomplete="off"></label>
+			<fieldset class="types"><legend>Search in</legend>{}</fieldset><label class="check">
+			<input type="checkbox" name="compare" value="1" checked={}>
+			<span>Compare two settings</span></label></div>{}{}</form>`,
+			playgroundPath, playgroundPath+"/answer", v.namespaceField(), maxQuestion, q.text == "", q.text, q.user, typeBoxes(q),
+			q.compare, q.settings[0].fields("Setting"), q.settings[1].fields("Second setting")),
+		html.F(`<div id="answer" aria-live="off">{}</div>`, answer),
 	}, nil
 }
 
 func typeBoxes(q question) (boxes html.List) {
 	for _, t := range itemTypes {
-		boxes = append(boxes, html.E("label.check", html.E("input", html.A("type", "checkbox"), html.A("name", "type"),
-			html.A("value", t.value),
-			html.Flag("checked", len(q.types) == 0 || slices.Contains(q.types, t.value))), html.T("span", t.name)))
+		boxes = append(boxes, html.F(`<label class="check"><input type="checkbox" name="type" value={} checked={}>
+			<span>{}</span></label>`,
+			t.value, len(q.types) == 0 || slices.Contains(q.types, t.value), t.name))
 	}
 	return boxes
 }
@@ -182,27 +176,22 @@ func typeBoxes(q question) (boxes html.List) {
 // fields are the fields of a setting.
 func (s setting) fields(name string) html.Part {
 	id := s.prefix + "max_tokens"
-	return html.E("fieldset.setting", html.If(s.prefix != "", html.A("data-second", "")), html.T("legend.unseen", name),
-		html.E("div.budget", html.E("label", html.A("for", id), html.T("span", "Budget in tokens")),
-			html.E("input", html.A("type", "range"), html.A("min", "0"), html.A("max", "1000"), html.A("data-slides", id),
-				html.A("value", strconv.Itoa(slideOf(s.tokens))), html.A("aria-label", "Budget, as a slider")),
-			html.E("input.tokens#"+id, html.A("type", "number"), html.A("name", id), html.Int("value", s.tokens), html.A("min", "1"),
-				html.A("max", "10000000"),
-				html.A("required", ""))),
-		html.E("label", html.T("span", "Items"), html.E("input.items", html.A("type", "number"), html.A("name", s.prefix+"max_results"),
-			html.Int("value", s.items), html.A("min", "1"), html.A("max", "1000"), html.A("required", ""))),
+	return html.F(`<fieldset class="setting" data-second={}><legend class="unseen">{}</legend><div class="budget"><label for={}>
+			<span>Budget in tokens</span></label>
+			<input type="range" min="0" max="1000" data-slides={} value={} aria-label="Budget, as a slider">
+			<input class="tokens" id={} type="number" name={} value={} min="1" max="10000000" required></div>
+			<label><span>Items</span><input class="items" type="number" name={} value={} min="1" max="1000" required></label>{}{}{}
+			<label><span>As of (UTC)</span><input type="datetime-local" name={} value={}></label></fieldset>`,
+		s.prefix != "", name, id, id, slideOf(s.tokens), id, id, s.tokens, s.prefix+"max_results", s.items,
 		selection("Depth", s.prefix+"depth", s.depth, depths), selection("Format", s.prefix+"format", s.format, formats),
-		selection("Tokenizer", s.prefix+"tokenizer", s.tokenizer, tokenizers),
-		html.E("label", html.T("span", "As of (UTC)"), html.E("input", html.A("type", "datetime-local"), html.A("name", s.prefix+"as_of"),
-			html.A("value", s.asOf))),
-	)
+		selection("Tokenizer", s.prefix+"tokenizer", s.tokenizer, tokenizers), s.prefix+"as_of", s.asOf)
 }
 
 // selection is a field with choices.
 func selection(label, name, now string, all []choice) html.Part {
 	var options html.List
 	for _, c := range all {
-		options = append(options, html.E("option", html.A("value", c.value), html.Flag("selected", c.value == now), html.Text(c.name)))
+		options = append(options, html.F(`<option value={} selected={}>{}</option>`, c.value, c.value == now, c.name))
 	}
-	return html.E("label", html.T("span", label), html.E("select", html.A("name", name), options))
+	return html.F(`<label><span>{}</span><select name={}>{}</select></label>`, label, name, options)
 }

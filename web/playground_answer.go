@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -101,7 +100,7 @@ func showAnswer(v *visit) (html.Part, error) {
 		}
 		columns = append(columns, one)
 	}
-	return html.E("div.answers", html.If(q.compare, html.A("data-compare", "")), columns), nil
+	return html.F(`<div class="answers" data-compare={}>{}</div>`, q.compare, columns), nil
 }
 
 // nothingAsked explains the page. In a namespace without documents it leads to the page that stores some.
@@ -111,10 +110,11 @@ func (v *visit) nothingAsked() (html.Part, error) {
 		return nil, err
 	}
 	return html.List{
-		html.T("p.empty", "Ask something. The page shows the items that were found and why they rank as they do, the text that a "+
-			"model would see, and its cost. Everything follows the form as you change it."),
-		html.If(len(some.Documents) == 0, html.E("p.note", html.Text("This namespace has no documents yet. Store some on the page "),
-			html.E("a", html.A("href", v.link(documentsPath)), html.Text("Documents")), html.Text("."))),
+		html.F(`<p class="empty">Ask something. The page shows the items that were found and why they rank as they do, the text
+			that a model would see, and its cost. Everything follows the form as you change it.</p>`),
+		html.If(len(some.Documents) == 0, html.F(`<p class="note">This namespace has no documents yet. Store some on the
+			page <a href={}>Documents</a>.</p>`,
+			v.link(documentsPath))),
 	}, nil
 }
 
@@ -141,13 +141,11 @@ func (v *visit) answered(q question, s setting, compare bool) (html.Part, error)
 			name = "Answer with the second setting"
 		}
 	}
-	return html.E("section.answer", html.A("aria-label", name), a.budgetBar(s), a.remarks(),
-		html.E("div.sides",
-			html.E("div.ranked", html.T("h2", "Ranking"), html.T("p.quiet.small.legend",
-				"A bar is the strength of a signal; # is the place by that "+
-					"signal alone, or before the reranker. The number at the right is the relevance."), v.ranking(rank(found.Items, a))),
-			html.E("div.rendered", html.T("h2", "What the model sees"), a.rendering(s.format), v.codeOf(q, s)),
-		)), nil
+	return html.F(`<section class="answer" aria-label={}>{}{}<div class="sides"><div class="ranked"><h2>Ranking</h2>
+			<p class="quiet small legend">A bar is the strength of a signal; # is the place by that signal alone, or before
+			the reranker. The number at the right is the relevance.</p>{}</div><div class="rendered">
+			<h2>What the model sees</h2>{}{}</div></div></section>`,
+		name, a.budgetBar(s), a.remarks(), v.ranking(rank(found.Items, a)), a.rendering(s.format), v.codeOf(q, s)), nil
 }
 
 // budgetBar shows the share of the budget that each item takes.
@@ -168,15 +166,15 @@ func (a answerOf) budgetBar(s setting) html.Part {
 	label := fmt.Sprintf("%s of %s tokens", grouped(a.TotalTokens), grouped(s.tokens))
 	detail := fmt.Sprintf("%s, %s for tags and citations, %s left", amount(len(a.Items), "item"), grouped(max(frame, 0)),
 		grouped(s.tokens-a.TotalTokens))
-	return html.E("div.spent", html.E("p", html.T("strong.number", label), html.Text(" "), html.T("span.quiet", detail)),
-		stack(float64(s.tokens), label+": "+detail, parts...))
+	return html.F(`<div class="spent"><p><strong class="number">{}</strong> <span class="quiet">{}</span></p>{}</div>`,
+		label, detail, stack(float64(s.tokens), label+": "+detail, parts...))
 }
 
 // remarks are the notes of an answer: empty results, corrections, signals that did not run.
 func (a answerOf) remarks() html.Part {
 	var list html.List
 	add := func(format string, args ...any) {
-		list = append(list, html.T("p.remark", fmt.Sprintf(format, args...)))
+		list = append(list, html.F(`<p class="remark">{}</p>`, fmt.Sprintf(format, args...)))
 	}
 	if a.Note != "" {
 		add("%s", sentence(a.Note))
@@ -331,37 +329,35 @@ func nameOf(it answerItem) string {
 // ranking lists the items with a bar per signal.
 func (v *visit) ranking(all []rankedItem) html.Part {
 	if len(all) == 0 {
-		return html.E("p.empty", html.Text("Nothing was found. "),
-			html.E("a", html.A("href", playgroundPath+"/why?"+v.r.URL.RawQuery), html.Text("Why?")))
+		return html.F(`<p class="empty">Nothing was found. <a href={}>Why?</a></p>`, playgroundPath+"/why?"+v.r.URL.RawQuery)
 	}
 	rest := all[len(all):]
 	for i := len(all); i > 0 && all[i-1].elsewhere; i-- {
 		all, rest = all[:i-1], all[i-1:]
 	}
 	return html.List{
-		html.E("ol.items", rows(v, all, 0)), html.If(len(rest) > 0, html.E("details.rest",
-			html.T("summary", "Found as well, beyond this setting: "+amount(len(rest), "item")),
-			html.E("ol.items", rows(v, rest, len(all))))),
-		html.E("p.small", html.E("a", html.A("href", playgroundPath+"/why?"+v.r.URL.RawQuery), html.Text("Why is something missing?"))),
+		html.F(`<ol class="items">{}</ol>`,
+			rows(v, all, 0)), html.If(len(rest) > 0, html.F(`<details class="rest"><summary>{}</summary>
+			<ol class="items">{}</ol></details>`,
+			"Found as well, beyond this setting: "+amount(len(rest), "item"), rows(v, rest, len(all)))),
+		html.F(`<p class="small"><a href={}>Why is something missing?</a></p>`, playgroundPath+"/why?"+v.r.URL.RawQuery),
 	}
 }
 
 // rows are the rows of items. The first has the place after a number.
 func rows(v *visit, all []rankedItem, after int) (list html.List) {
 	for i, it := range all {
-		class := "li"
+		class := ""
 		if it.shown == 0 {
-			class = "li.out"
+			class = "out"
 		}
-		list = append(list, html.E(class,
-			html.T("span.place.number", strconv.Itoa(after+i+1)),
-			html.E("div.item",
-				html.E("p.name", v.itemLink(it.answerItem), html.Text(" "), html.T("span.quiet.small", it.Source)),
-				html.E("p.fate.small", html.If(it.dropped, html.A("data-dropped", "")), html.Text(it.fate)),
-				html.E("dl.signals", it.bars()),
-				html.E("details", html.T("summary.small", excerpt(it.Content, 110)), html.E("pre", marked(it.answerItem)))),
-			html.E("span.relevance.number", html.A("title", "relevance"), html.Text(decimal(it.Relevance))),
-		))
+		list = append(list, html.F(`<li class={}><span class="place number">{}</span>
+			<div class="item"><p class="name">{} <span class="quiet small">{}</span></p>
+			<p class="fate small" data-dropped={}>{}</p><dl class="signals">{}</dl>
+			<details><summary class="small">{}</summary><pre>{}</pre></details></div>
+			<span class="relevance number" title="relevance">{}</span></li>`,
+			html.When(class != "", class), after+i+1, v.itemLink(it.answerItem), it.Source, it.dropped, it.fate, it.bars(),
+			excerpt(it.Content, 110), marked(it.answerItem), decimal(it.Relevance)))
 	}
 	return list
 }
@@ -377,9 +373,8 @@ func (it rankedItem) bars() (list html.List) {
 		if s.name == "Rerank" {
 			at = it.reranked
 		}
-		list = append(list, html.E("div", html.T("dt", s.name),
-			html.E("dd", bar(x), html.T("span.number", decimal(x)),
-				html.E("span.number.quiet", html.If(at > 0, html.Text(fmt.Sprintf("#%d", at)))))))
+		list = append(list, html.F(`<div><dt>{}</dt><dd>{}<span class="number">{}</span><span class="number quiet">{}</span></dd></div>`,
+			s.name, bar(x), decimal(x), html.If(at > 0, html.Text(fmt.Sprintf("#%d", at)))))
 	}
 	return list
 }
@@ -387,10 +382,10 @@ func (it rankedItem) bars() (list html.List) {
 // itemLink leads to the document of an item.
 func (v *visit) itemLink(it answerItem) html.Part {
 	if id, _ := it.Metadata["document"].(string); id != "" && it.Provider == "docs" {
-		return html.E("a", html.A("href", v.oneDocument(id, "version", versionOf(it.ID), "chunk",
-			ordinal(it.ID))+"#chunk-"+ordinal(it.ID)), html.Text(nameOf(it)))
+		return html.F(`<a href={}>{}</a>`,
+			v.oneDocument(id, "version", versionOf(it.ID), "chunk", ordinal(it.ID))+"#chunk-"+ordinal(it.ID), nameOf(it))
 	}
-	return html.T("span", nameOf(it))
+	return html.F(`<span>{}</span>`, nameOf(it))
 }
 
 // versionOf returns the version in the id of a passage, such as 3 of docs/a.md@3#4.
@@ -415,7 +410,7 @@ func marked(it answerItem) (list html.List) {
 		if m.Start < at || m.End > len(it.Content) || m.End < m.Start {
 			continue
 		}
-		list = append(list, html.Text(it.Content[at:m.Start]), html.T("mark", it.Content[m.Start:m.End]))
+		list = append(list, html.Text(it.Content[at:m.Start]), html.F(`<mark>{}</mark>`, it.Content[m.Start:m.End]))
 		at = m.End
 	}
 	return append(list, html.Text(it.Content[at:]))
@@ -431,24 +426,25 @@ var beginnings = map[string]*regexp.Regexp{
 func (a answerOf) rendering(format string) html.Part {
 	text := cmp.Or(a.XML, a.Text)
 	if text == "" {
-		return html.T("p.empty", "Nothing: the model would see no context.")
+		return html.F(`<p class="empty">Nothing: the model would see no context.</p>`)
 	}
 	var cuts [][]int
 	if re := beginnings[format]; re != nil {
 		cuts = re.FindAllStringIndex(text, -1)
 	}
 	if len(cuts) != len(a.Items) {
-		return html.T("pre.model", text)
+		return html.F(`<pre class="model">{}</pre>`, text)
 	}
-	list := html.List{html.If(cuts[0][0] > 0, html.T("pre.model", text[:cuts[0][0]]))}
+	list := html.List{html.If(cuts[0][0] > 0, html.F(`<pre class="model">{}</pre>`, text[:cuts[0][0]]))}
 	for i, it := range a.Items {
 		end := len(text)
 		if i+1 < len(cuts) {
 			end = cuts[i+1][0]
 		}
-		list = append(list, html.E("figure", html.E("figcaption.small", html.T("span.number", fmt.Sprintf("%d.", i+1)),
-			html.T("span.number", amount(it.Tokens, "token"))),
-			html.T("pre.model", strings.TrimRight(text[cuts[i][0]:end], "\n"))))
+		list = append(list, html.F(`<figure><figcaption class="small"><span class="number">{}</span>
+			<span class="number">{}</span></figcaption>
+			<pre class="model">{}</pre></figure>`,
+			fmt.Sprintf("%d.", i+1), amount(it.Tokens, "token"), strings.TrimRight(text[cuts[i][0]:end], "\n")))
 	}
 	return list
 }
@@ -472,14 +468,13 @@ func showWhy(v *visit) (html.Part, error) {
 	v.title = "Why is something missing?"
 	var rows html.List
 	for _, f := range x.Findings {
-		rows = append(rows, html.E("tr", html.If(f.Problem, html.A("data-problem", "")),
-			html.E("th", html.A("scope", "row"), html.Text(f.Step)),
-			html.E("td", html.E("p", html.If(f.Problem, html.T("strong.fault", "Problem: ")), html.Text(sentence(f.Found))),
-				html.If(f.Remedy != "", html.T("p.quiet", sentence(f.Remedy))))))
+		rows = append(rows, html.F(`<tr data-problem={}><th scope="row">{}</th><td><p>{}{}</p>{}</td></tr>`,
+			f.Problem, f.Step, html.If(f.Problem, html.F(`<strong class="fault">Problem: </strong>`)), sentence(f.Found),
+			html.If(f.Remedy != "", html.F(`<p class="quiet">{}</p>`, sentence(f.Remedy)))))
 	}
 	return html.List{
-		heading(v.title, html.E("a.button", html.A("href", playgroundPath+"?"+v.r.URL.RawQuery), html.Text("Back to the answer"))),
-		html.T("p", "“"+q.text+"” has "+amount(x.Items, "item")+" in its answer."),
-		html.E("table.findings", html.E("tbody", rows)),
+		heading(v.title, html.F(`<a class="button" href={}>Back to the answer</a>`, playgroundPath+"?"+v.r.URL.RawQuery)),
+		html.F(`<p>{}</p>`, "“"+q.text+"” has "+amount(x.Items, "item")+" in its answer."),
+		html.F(`<table class="findings"><tbody>{}</tbody></table>`, rows),
 	}, nil
 }

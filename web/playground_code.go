@@ -29,11 +29,11 @@ func (v *visit) codeOf(q question, s setting) html.Part {
 		{"go", "Go", goCode(server, body, v.signed)},
 	} {
 		id := s.prefix + "code-" + lang.id
-		list = append(list, html.E("details.code", html.T("summary", lang.name),
-			html.E("button", html.A("type", "button"), html.A("data-copy", id), html.Text("Copy")),
-			html.E("pre#"+id, html.Text(lang.code))))
+		list = append(list, html.F(`<details class="code"><summary>{}</summary><button type="button" data-copy={}>Copy</button>
+			<pre id={}>{}</pre></details>`,
+			lang.name, id, id, lang.code))
 	}
-	return html.E("div.codes", html.T("h2", "As code"), list)
+	return html.F(`<div class="codes"><h2>As code</h2>{}</div>`, list)
 }
 
 // encoded returns a body in JSON with sorted keys. HTML characters stay as they are.

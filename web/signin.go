@@ -23,15 +23,11 @@ func (v *visit) signInForm(next, fault string) html.Part {
 	if fault == "" && v.r.URL.Query().Get("ended") == "true" {
 		note = "Your session has ended. Sign in again to go on where you were."
 	}
-	return html.E("div.sign-in", html.T("h1", "ragctx"), html.T("p", note),
-		html.If(fault != "", html.E("p.fault#fault", html.A("role", "alert"), html.Text(fault))),
-		html.E("form", html.A("method", "post"), html.A("action", root+"/sign-in"), v.tokenField(),
-			hidden("next", next),
-			html.E("label", html.T("span", "API key"), html.E("input", html.A("type", "password"), html.A("name", "key"),
-				html.Flag("required", true), html.Flag("autofocus", true), html.A("autocomplete", "current-password"),
-				html.Int("maxlength", maxKeyBytes), html.If(fault != "", html.A("aria-describedby", "fault")))),
-			html.T("button.main", "Sign in")),
-		html.E("p.quiet", html.Text("Create keys with "), html.T("code", "ragctx keys create"), html.Text(".")))
+	return html.F(`<div class="sign-in"><h1>ragctx</h1><p>{}</p>{}<form method="post" action={}>{}{}<label><span>API key</span>
+			<input type="password" name="key" required autofocus autocomplete="current-password" maxlength={} aria-describedby={}></label>
+			<button class="main">Sign in</button></form><p class="quiet">Create keys with <code>ragctx keys create</code>.</p></div>`,
+		note, html.If(fault != "", html.F(`<p class="fault" id="fault" role="alert">{}</p>`, fault)), root+"/sign-in",
+		v.tokenField(), hidden("next", next), maxKeyBytes, html.When(fault != "", "fault"))
 }
 
 // signIn starts a session for a key that the server accepts.

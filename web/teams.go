@@ -39,26 +39,19 @@ func showTeams(v *visit) (html.Part, error) {
 	}
 	var rows html.List
 	for _, c := range found.Clusters {
-		rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.E("a", html.A("href", v.link(teamsPath+"/one",
-			"cluster", c.Cluster)),
-			html.Text(c.Cluster))), html.E("td.number", html.Text(grouped(c.Messages))), html.E("td", clock(c.Created,
-			"2 Jan 2006, 15:04")),
-			html.E("td", html.If(!c.Last.IsZero(), clock(c.Last, "2 Jan 2006, 15:04")))))
+		rows = append(rows, html.F(`<tr><th scope="row"><a href={}>{}</a></th><td class="number">{}</td><td>{}</td><td>{}</td></tr>`,
+			v.link(teamsPath+"/one", "cluster", c.Cluster), c.Cluster, grouped(c.Messages), clock(c.Created, "2 Jan 2006, 15:04"),
+			html.If(!c.Last.IsZero(), clock(c.Last, "2 Jan 2006, 15:04"))))
 	}
-	head := html.List{
-		html.E("th", html.A("scope", "col"), html.Text("Cluster")), html.E("th.number", html.A("scope", "col"),
-			html.Text("Messages")),
-		html.E("th", html.A("scope", "col"), html.Text("Begun (UTC)")),
-		html.E("th", html.A("scope", "col"), html.Text("Last message (UTC)")),
-	}
+	head := html.List{column("Cluster"), numberColumn("Messages"), column("Begun (UTC)"), column("Last message (UTC)")}
 	return html.List{
 		heading("Teams"),
-		html.If(len(rows) == 0, html.E("p.empty",
-			html.Text("No cluster has messages. The agents of a team send each other messages with "+
-				"POST /v1/clusters/{cluster}/messages; the first one creates the cluster."))),
-		html.If(len(rows) > 0, html.E("div.scroll.listed", html.E("table", html.E("thead", html.E("tr", head)), html.E("tbody", rows)))),
-		html.If(found.Next != "", html.E("p.pager", html.E("a.button", html.A("href", v.link(teamsPath, "cursor", found.Next)),
-			html.Text("More")))),
+		html.If(len(rows) == 0, html.F(`<p class="empty">No cluster has messages. The agents of a team send each other messages with POST
+			/v1/clusters/{cluster}/messages; the first one creates the cluster.</p>`)),
+		html.If(len(rows) > 0, html.F(`<div class="scroll listed"><table><thead><tr>{}</tr></thead><tbody>{}</tbody></table></div>`,
+			head, rows)),
+		html.If(found.Next != "", html.F(`<p class="pager"><a class="button" href={}>More</a></p>`,
+			v.link(teamsPath, "cursor", found.Next))),
 	}, nil
 }
 
@@ -70,19 +63,18 @@ type ledgerMessage struct {
 }
 
 // row shows a message of the ledger.
-func (m ledgerMessage) row() *html.Element {
+func (m ledgerMessage) row() html.Part {
 	to := ""
 	if m.Receiver != "" && m.Receiver != "broadcast" {
 		to = " to " + m.Receiver
 	}
-	return html.E("li.message", html.E("p.speaker.small", html.E("strong", html.Text(m.Sender)), html.Text(to+" "), html.E("span.tag",
-		html.Text(m.Topic)),
-		html.Text(" "), clock(time.UnixMilli(m.Timestamp), "2 Jan 2006, 15:04:05"), html.E("span.quiet.number",
-			html.Text(" #"+m.Sequence))),
-		html.If(m.Text != "", folded(m.Text, "p.said")),
-		html.If(len(m.Data) > 0 && string(m.Data) != "null", html.E("details", html.E("summary.small",
-			html.Text(excerpt(string(m.Data), 100))),
-			html.E("pre.result", html.Text(string(m.Data))))))
+	return html.F(`<li class="message"><p class="speaker small"><strong>{}</strong>{}<span class="tag">{}</span> {}
+			<span class="quiet number">{}</span></p>{}{}</li>`,
+		m.Sender, to+" ", m.Topic, clock(time.UnixMilli(m.Timestamp), "2 Jan 2006, 15:04:05"), " #"+m.Sequence,
+		html.If(m.Text != "", said(m.Text)),
+		html.If(len(m.Data) > 0 && string(m.Data) != "null", html.F(`<details><summary class="small">{}</summary>
+			<pre class="result">{}</pre></details>`,
+			excerpt(string(m.Data), 100), string(m.Data))))
 }
 
 // showTeam shows the ledger of a cluster, its state, and the pack that an agent would get.
@@ -111,12 +103,12 @@ func showTeam(v *visit) (html.Part, error) {
 	}
 	pack := v.pack(cluster, list.Messages)
 	return html.List{
-		heading(cluster, html.E("a.button", html.A("href", v.link(teamsPath)), html.Text("All teams"))),
-		html.If(state.Text != "", html.E("section", html.E("h2", html.Text("State")), html.E("pre.result", html.Text(state.Text)))),
-		html.E("div.sides.team", html.E("section", html.E("h2", html.Text("Ledger")), html.E("p.quiet.small", html.A("role", "status"),
-			html.Text("Newest first; the newest 200. New messages appear by themselves.")),
-			html.E("ol.messages#ledger", html.A("data-stream", v.link(teamsPath+"/stream", "cluster", cluster, "after", newest)), rows)),
-			html.E("section", html.E("h2", html.Text("The pack of an agent")), pack)),
+		heading(cluster, html.F(`<a class="button" href={}>All teams</a>`, v.link(teamsPath))),
+		html.If(state.Text != "", html.F(`<section><h2>State</h2><pre class="result">{}</pre></section>`, state.Text)),
+		html.F(`<div class="sides team"><section><h2>Ledger</h2><p class="quiet small" role="status">Newest first; the newest
+			200. New messages appear by themselves.</p><ol class="messages" id="ledger" data-stream={}>{}</ol></section>
+			<section><h2>The pack of an agent</h2>{}</section></div>`,
+			v.link(teamsPath+"/stream", "cluster", cluster, "after", newest), rows, pack),
 	}, nil
 }
 
@@ -180,17 +172,15 @@ func (v *visit) pack(cluster string, messages []ledgerMessage) html.Part {
 	q := v.r.URL.Query()
 	strategy := cmp.Or(q.Get("strategy"), usualStrategy(messages))
 	field := func(label, name string) html.Part {
-		return html.E("label", html.E("span", html.Text(label)), html.E("input", html.A("name", name), html.A("value", q.Get(name)),
-			html.A("maxlength", "256"),
-			html.A("autocomplete", "off")))
+		return html.F(`<label><span>{}</span><input name={} value={} maxlength="256" autocomplete="off"></label>`,
+			label, name, q.Get(name))
 	}
-	form := html.E("form.edit", html.A("method", "get"), html.A("action", teamsPath+"/one"), v.namespaceField(), hidden("cluster",
-		cluster),
-		html.E("div.scope.memories", field("Agent", "agent"), field("Role", "role"), field("Started by message #", "trigger")),
-		html.E("label", html.E("span", html.Text("Strategy: sources and maxTokens, as JSON")), html.E("textarea.mono", html.A("name",
-			"strategy"),
-			html.A("rows", "8"), html.A("maxlength", "8000"), html.A("spellcheck", "false"), html.Text(strategy))),
-		html.E("div.actions", html.E("button.main", html.Text("Show the pack"))))
+	form := html.F(`<form class="edit" method="get" action={}>{}{}<div class="scope memories">{}{}{}</div><label>
+			<span>Strategy: sources and maxTokens, as JSON</span>
+			<textarea class="mono" name="strategy" rows="8" maxlength="8000" spellcheck="false">{}</textarea></label>
+			<div class="actions"><button class="main">Show the pack</button></div></form>`,
+		teamsPath+"/one", v.namespaceField(), hidden("cluster", cluster), field("Agent", "agent"), field("Role", "role"),
+		field("Started by message #", "trigger"), strategy)
 	if q.Get("strategy") == "" {
 		return form
 	}
@@ -243,22 +233,21 @@ func (p packOf) shown() html.Part {
 			state += ": " + d.Reason
 		}
 		parts = append(parts, part{float64(d.Tokens), []string{"even", "odd"}[i%2], d.ID + ": " + amount(d.Tokens, "token")})
-		rows = append(rows, html.E("tr", html.E("th", html.A("scope", "row"), html.Text(d.ID)), html.E("td", html.Text(d.Priority)),
-			html.E("td", html.Text(state)),
-			html.E("td.number", html.Text(grouped(d.Tokens)))))
+		rows = append(rows, html.F(`<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td class="number">{}</td></tr>`,
+			d.ID, d.Priority, state, grouped(d.Tokens)))
 	}
 	for _, s := range p.Sources {
 		text := fmt.Sprintf("%s: %d stored, %d in range, %d selected", cmp.Or(s.Topic, s.ID), s.Stored, s.InRange, s.Selected)
 		if s.Reason != "" {
 			text += " (" + s.Reason + ")"
 		}
-		sources = append(sources, html.E("li", html.Text(text)))
+		sources = append(sources, html.F(`<li>{}</li>`, text))
 	}
 	for _, w := range p.Warnings {
-		notes = append(notes, html.E("p.note", html.Text(sentence(w.Field+" "+w.Message))))
+		notes = append(notes, html.F(`<p class="note">{}</p>`, sentence(w.Field+" "+w.Message)))
 	}
 	if p.Note != "" {
-		notes = append(notes, html.E("p.note", html.Text(sentence(p.Note))))
+		notes = append(notes, html.F(`<p class="note">{}</p>`, sentence(p.Note)))
 	}
 	label := amount(p.Budget.Used, "token")
 	if p.Budget.Max > 0 {
@@ -266,11 +255,11 @@ func (p packOf) shown() html.Part {
 	}
 	head := html.List{}
 	for _, name := range []string{"Part", "Priority", "Decision", "Tokens"} {
-		head = append(head, html.E("th", html.A("scope", "col"), html.Text(name)))
+		head = append(head, html.F(`<th scope="col">{}</th>`, name))
 	}
-	return html.E("div.pack", notes, html.E("p", html.E("strong.number", html.Text(label)),
-		html.Text(", "+amount(len(p.Decisions), "part"))),
-		stack(float64(max(p.Budget.Max, p.Budget.Used)), label, parts...),
-		html.E("div.scroll", html.E("table", html.E("thead", html.E("tr", head)), html.E("tbody", rows))),
-		html.E("ul.quiet.small", sources), html.E("h3", html.Text("What the agent is shown")), html.E("pre.result", html.Text(p.Context)))
+	return html.F(`<div class="pack">{}<p><strong class="number">{}</strong>{}</p>{}<div class="scroll"><table><thead>
+			<tr>{}</tr></thead><tbody>{}</tbody></table></div><ul class="quiet small">{}</ul>
+			<h3>What the agent is shown</h3><pre class="result">{}</pre></div>`,
+		notes, label, ", "+amount(len(p.Decisions), "part"), stack(float64(max(p.Budget.Max, p.Budget.Used)), label, parts...),
+		head, rows, sources, p.Context)
 }

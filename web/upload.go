@@ -18,15 +18,12 @@ const uploadPath = documentsPath + "/upload"
 
 // uploadForm takes files by drag and drop, or from a dialog. A script sends them as one bulk request.
 func (v *visit) uploadForm(prefix string) html.Part {
-	return html.E("form.upload", html.A("data-url", v.link(uploadPath)), html.A("aria-label", "Upload"),
-		html.E("label.drop", html.E("input.unseen", html.A("type", "file"), html.Flag("multiple", true)),
-			html.T("strong", "Drop files or folders here"), html.Text(" or "), html.T("u", "choose files")),
-		html.E("label", html.T("span", "Prefix of their ids"), html.E("input", html.A("name", "prefix"), html.A("value", prefix),
-			html.A("maxlength", "256"),
-			html.A("placeholder", "handbook/"))),
-		html.E("div.sending", html.Flag("hidden", true), html.E("progress", html.A("max", "1"), html.A("value", "0"),
-			html.A("aria-label", "Sent")), html.E("span.quiet")),
-		html.E("div.uploads", html.A("aria-live", "polite")))
+	return html.F(`<form class="upload" data-url={} aria-label="Upload"><label class="drop">
+			<input class="unseen" type="file" multiple><strong>Drop files or folders here</strong> or <u>choose files</u></label>
+			<label><span>Prefix of their ids</span><input name="prefix" value={} maxlength="256" placeholder="handbook/"></label>
+			<div class="sending" hidden><progress max="1" value="0" aria-label="Sent"></progress>
+			<span class="quiet"></span></div><div class="uploads" aria-live="polite"></div></form>`,
+		v.link(uploadPath), prefix)
 }
 
 // upload passes files on to a bulk request, and answers with its job.
@@ -109,15 +106,17 @@ func (j job) text() string {
 
 // jobProgress shows a job, and follows it if it has not ended.
 func (v *visit) jobProgress(j job) html.Part {
-	return html.E("div.job", html.If(!j.ended(), html.A("data-events", v.link(jobsPath+"/events", "id", j.ID))), v.jobState(j))
+	return html.F(`<div class="job" data-events={}>{}</div>`,
+		html.When(!j.ended(), v.link(jobsPath+"/events", "id", j.ID)), v.jobState(j))
 }
 
 // jobState is the content of a job's progress.
 func (v *visit) jobState(j job) html.Part {
 	return html.List{
-		html.E("progress", html.A("max", "1"), html.A("value", decimal(j.share())), html.A("aria-label", "Job "+j.State)),
-		html.E("span", html.T("strong", j.State), html.Text(" "+amount(j.Items, "item")+" "), html.T("span.quiet", j.text())),
-		html.If(j.Counts.Failed > 0, html.E("a.small", html.A("href", v.link(jobsPath, "id", j.ID)), html.Text("what failed"))),
+		html.F(`<progress max="1" value={} aria-label={}></progress>`, decimal(j.share()), "Job "+j.State),
+		html.F(`<span><strong>{}</strong>{}<span class="quiet">{}</span></span>`,
+			j.State, " "+amount(j.Items, "item")+" ", j.text()),
+		html.If(j.Counts.Failed > 0, html.F(`<a class="small" href={}>what failed</a>`, v.link(jobsPath, "id", j.ID))),
 	}
 }
 
@@ -160,7 +159,7 @@ const eventTimeout = 30 * time.Second
 
 func (v *visit) sendEvent(out *http.ResponseController, name string, content html.Part) error {
 	var text strings.Builder
-	_, _ = html.Fragment(content).WriteTo(&text) // a builder cannot fail
+	_ = html.WriteTo(&text, content) // a builder cannot fail
 	data := strings.NewReplacer("\r", " ", "\n", "\ndata: ").Replace(text.String())
 	return v.sendLine(out, "event: "+name+"\ndata: "+data+"\n\n")
 }

@@ -116,14 +116,13 @@ func (v *visit) answer(content html.Part, err error) {
 	if err != nil {
 		content = v.problem(err)
 	}
-	out := html.Fragment(content)
 	if !v.partial() {
-		out = html.Page(v.layout(content))
+		content = v.layout(content)
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.w.Header().Add("Vary", "HX-Request")
 	v.w.WriteHeader(v.status)
-	if _, err := out.WriteTo(v.w); err != nil {
+	if err := html.WriteTo(v.w, content); err != nil {
 		v.log.DebugContext(v.r.Context(), "the console's visitor is gone", "error", err)
 	}
 }
@@ -263,9 +262,9 @@ func (v *visit) problem(err error) html.Part {
 	v.title = cmp.Or(v.title, http.StatusText(v.status))
 	var list html.List
 	for _, f := range faults {
-		list = append(list, html.E("li", html.T("code", f.Location), html.Text(" "+f.Message)))
+		list = append(list, html.F(`<li><code>{}</code>{}</li>`, f.Location, " "+f.Message))
 	}
-	return html.E("div.problem", html.A("role", "alert"),
-		html.T("h2", sentence(detailOf(err))), html.If(len(list) > 0, html.E("ul", list)),
-		html.If(code != "", html.T("p.quiet", fmt.Sprintf("%d %s", v.status, code))))
+	return html.F(`<div class="problem" role="alert"><h2>{}</h2>{}{}</div>`,
+		sentence(detailOf(err)), html.If(len(list) > 0, html.F(`<ul>{}</ul>`, list)),
+		html.If(code != "", html.F(`<p class="quiet">{}</p>`, fmt.Sprintf("%d %s", v.status, code))))
 }

@@ -5,7 +5,7 @@
 // # How to add a page
 //
 //  1. Write its view, func(v *visit) (html.Part, error), in a file of its own. A view calls REST with get and
-//     send, and returns the content as parts of package html, which escapes everything.
+//     send, and returns the content as markup of package html, which escapes every argument.
 //  2. Add a row to pages (pages.go). Navigation, layout, sign-in and error pages follow from the row.
 //  3. Add routes to the row's also for parts of the page. The answer to a request of htmx is a fragment: the
 //     view's parts without the layout. Other methods than GET are checked for the CSRF token.

@@ -1,10 +1,9 @@
-// Package html builds HTML and SVG from Go values. Every text and attribute value is escaped, and
-// there is no way to write markup from a string. Addresses with a scheme that can run code are left
-// out, and attributes that hold scripts or styles panic: their names are constants of the program.
+// Package html writes HTML and SVG from markup that is part of the program and arguments that are not. Every
+// argument is escaped, and no text that is made at run time can be markup. Addresses with a scheme that can run
+// code are left out.
 package html
 
 import (
-	"bytes"
 	"io"
 	"net/url"
 	"slices"
@@ -12,52 +11,24 @@ import (
 	"strings"
 )
 
-// Part is a text, an attribute, an element, or a list of them.
-type Part interface{ addTo(*Element) }
+// Part is a piece of a page: escaped texts and elements. A nil part is nothing.
+type Part interface{ addTo(b *strings.Builder) }
 
 // Text is escaped text.
 type Text string
 
-func (t Text) addTo(e *Element) { e.children = append(e.children, t) }
+func (t Text) addTo(b *strings.Builder) { escape(b, string(t)) }
 
-// List is a sequence of parts. A nil part is left out.
+// List is a sequence of parts.
 type List []Part
 
-func (l List) addTo(e *Element) {
+func (l List) addTo(b *strings.Builder) {
 	for _, p := range l {
 		if p != nil {
-			p.addTo(e)
+			p.addTo(b)
 		}
 	}
 }
-
-// Attr is an attribute.
-type Attr struct{ Name, Value string }
-
-func (a Attr) addTo(e *Element) { e.attrs = append(e.attrs, a) }
-
-// A returns an attribute. It panics for names of attributes that hold scripts or styles. An address
-// that is neither of this site nor http, https or mailto gives no attribute.
-func A(name, value string) Part {
-	switch {
-	case strings.HasPrefix(name, "on"), strings.HasPrefix(name, "hx-on"), name == "style", name == "srcdoc":
-		panic("html: the attribute " + name + " is not allowed")
-	case slices.Contains(addresses, name) && !safe(value):
-		return nil
-	}
-	return Attr{name, value}
-}
-
-// Flag returns an attribute without a value if on is true.
-func Flag(name string, on bool) Part {
-	if !on {
-		return nil
-	}
-	return A(name, "")
-}
-
-// Int returns an attribute with a whole number.
-func Int(name string, n int) Part { return A(name, strconv.Itoa(n)) }
 
 // If returns its parts if on is true.
 func If(on bool, parts ...Part) Part {
@@ -65,6 +36,131 @@ func If(on bool, parts ...Part) Part {
 		return nil
 	}
 	return List(parts)
+}
+
+// When returns the value of an attribute if on is true. Otherwise the attribute is left out.
+func When(on bool, value any) any {
+	if !on {
+		return nil
+	}
+	return value
+}
+
+// template is markup of the program. Only constants convert to it outside this package.
+type template string
+
+// markup is markup that is complete.
+type markup string
+
+func (m markup) addTo(b *strings.Builder) { b.WriteString(string(m)) }
+
+// F returns markup with an argument in each place {}. A place is the content of an element or the whole value of an
+// attribute, as in
+//
+//	<a class="button" href={}>{}</a>
+//
+// A content is a text, a number or a [Part]. The value of an attribute is a text or a number; true is an attribute
+// without a value, and false and nil leave the attribute out, as does an address that is neither of this site nor
+// http, https or mailto. Each line of the markup may be indented: a line break is a space between two words, and
+// nothing beside a tag or a place. F panics if places and arguments differ in number.
+func F(t template, args ...any) Part {
+	var b strings.Builder
+	rest, tag := string(t), ""
+	literal := func(s string) {
+		write(&b, s)
+		if at := strings.LastIndexByte(s, '<'); at >= 0 {
+			tag = s[at+1:]
+		}
+		if strings.HasSuffix(s, ">") && (strings.HasPrefix(tag, "pre") || strings.HasPrefix(tag, "textarea")) {
+			b.WriteByte('\n') // readers drop the first line break
+		}
+	}
+	for _, arg := range args {
+		before, after, found := strings.Cut(rest, "{}")
+		if !found {
+			panic("html: more arguments than places in " + string(t))
+		}
+		rest = after
+		if value, is := strings.CutSuffix(before, "="); is {
+			space := strings.LastIndexByte(value, ' ')
+			literal(value[:space])
+			attribute(&b, value[space:], arg)
+			continue
+		}
+		literal(before)
+		if strings.HasPrefix(tag, "script") || strings.HasPrefix(tag, "style") {
+			panic("html: scripts and styles are files")
+		}
+		content(&b, arg)
+	}
+	if strings.Contains(rest, "{}") {
+		panic("html: fewer arguments than places in " + string(t))
+	}
+	literal(rest)
+	return markup(b.String())
+}
+
+// write writes markup without its indentation.
+func write(b *strings.Builder, s string) {
+	for first := true; ; first = false {
+		line, rest, more := strings.Cut(s, "\n")
+		if !first {
+			line = strings.TrimLeft(line, "\t")
+		}
+		b.WriteString(line)
+		if !more {
+			return
+		}
+		next := strings.TrimLeft(rest, "\t")
+		if line != "" && next != "" && line[len(line)-1] != '>' && next[0] != '<' {
+			b.WriteByte(' ')
+		}
+		s = rest
+	}
+}
+
+func content(b *strings.Builder, arg any) {
+	switch x := arg.(type) {
+	case nil:
+	case string:
+		escape(b, x)
+	case int:
+		b.WriteString(strconv.Itoa(x))
+	case Part:
+		x.addTo(b)
+	default:
+		panic("html: a content is a text, a number or a part")
+	}
+}
+
+// attribute writes an attribute, whose name has a space before it. It panics for attributes that hold scripts or styles.
+func attribute(b *strings.Builder, name string, arg any) {
+	if strings.HasPrefix(name, " on") || strings.HasPrefix(name, " hx-on") || name == " style" || name == " srcdoc" {
+		panic("html: the attribute" + name + " is not allowed")
+	}
+	value := ""
+	switch x := arg.(type) {
+	case nil:
+		return
+	case bool:
+		if x {
+			b.WriteString(name)
+		}
+		return
+	case string:
+		if slices.Contains(addresses, name[1:]) && !safe(x) {
+			return
+		}
+		value = x
+	case int:
+		value = strconv.Itoa(x)
+	default:
+		panic("html: a value is a text, a number or a bool")
+	}
+	b.WriteString(name)
+	b.WriteString(`="`)
+	escape(b, value)
+	b.WriteByte('"')
 }
 
 // addresses are the attributes whose values are addresses.
@@ -90,105 +186,18 @@ func safe(address string) bool {
 	return false
 }
 
-// Element is an element with its attributes and children.
-type Element struct {
-	name     string
-	attrs    []Attr
-	children []Part // texts and elements
-}
-
-func (e *Element) addTo(to *Element) { to.children = append(to.children, e) }
-
-// E returns an element. Its name may have classes and an id, as in "p.note.small#hint". Nil parts are
-// left out.
-func E(name string, parts ...Part) *Element {
-	name, id, _ := strings.Cut(name, "#")
-	name, classes, _ := strings.Cut(name, ".")
-	if (name == "script" || name == "style") && slices.ContainsFunc(parts, func(p Part) bool { _, is := p.(Attr); return !is }) {
-		panic("html: scripts and styles are files")
-	}
-	e := &Element{name: name}
-	if classes != "" {
-		e.attrs = append(e.attrs, Attr{"class", strings.ReplaceAll(classes, ".", " ")})
-	}
-	if id != "" {
-		e.attrs = append(e.attrs, Attr{"id", id})
-	}
-	List(parts).addTo(e)
-	return e
-}
-
-// T returns an element with a text.
-func T(name, text string) *Element { return E(name, Text(text)) }
-
-// Page returns a document with a root element.
-func Page(root *Element) io.WriterTo { return document{root} }
-
-type document struct{ root *Element }
-
-// WriteTo implements [io.WriterTo].
-func (d document) WriteTo(w io.Writer) (int64, error) {
-	var buf bytes.Buffer
-	buf.WriteString("<!DOCTYPE html>\n")
-	d.root.write(&buf)
-	return buf.WriteTo(w)
-}
-
-// Fragment returns parts of a document: texts and elements.
-func Fragment(parts ...Part) io.WriterTo { return fragment{E("", parts...)} }
-
-type fragment struct{ holder *Element }
-
-// WriteTo implements [io.WriterTo].
-func (f fragment) WriteTo(w io.Writer) (int64, error) {
-	var buf bytes.Buffer
-	f.holder.writeChildren(&buf)
-	return buf.WriteTo(w)
-}
-
-// void are the elements that have no end tag.
-var void = []string{"br", "hr", "img", "input", "link", "meta", "wbr", "col"}
-
-func (e *Element) write(buf *bytes.Buffer) {
-	buf.WriteByte('<')
-	buf.WriteString(e.name)
-	for _, a := range e.attrs {
-		buf.WriteByte(' ')
-		buf.WriteString(a.Name)
-		if a.Value != "" || a.Name == "value" || a.Name == "alt" {
-			buf.WriteString(`="`)
-			escape(buf, a.Value)
-			buf.WriteByte('"')
-		}
-	}
-	buf.WriteByte('>')
-	if slices.Contains(void, e.name) {
-		return
-	}
-	if e.name == "pre" || e.name == "textarea" {
-		buf.WriteByte('\n') // readers drop the first line break
-	}
-	e.writeChildren(buf)
-	buf.WriteString("</")
-	buf.WriteString(e.name)
-	buf.WriteByte('>')
-}
-
-func (e *Element) writeChildren(buf *bytes.Buffer) {
-	for _, c := range e.children {
-		switch c := c.(type) {
-		case *Element:
-			c.write(buf)
-		case Text:
-			escape(buf, string(c))
-		}
-	}
+// WriteTo writes a part to w.
+func WriteTo(w io.Writer, p Part) error {
+	var b strings.Builder
+	content(&b, p)
+	_, err := io.WriteString(w, b.String())
+	return err
 }
 
 // escapes are the characters with a meaning in texts or in values with double quotes. Characters that
 // HTML forbids become U+FFFD.
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;", "\x00", "\ufffd")
 
-func escape(buf *bytes.Buffer, s string) {
-	_, _ = escapes.WriteString(buf, strings.ToValidUTF8(s, "\ufffd"))
-} // a buffer cannot fail
+func escape(b *strings.Builder, s string) {
+	_, _ = escapes.WriteString(b, strings.ToValidUTF8(s, "\ufffd")) // a builder cannot fail
+}

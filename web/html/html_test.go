@@ -1,7 +1,6 @@
 package html_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
@@ -11,30 +10,30 @@ import (
 	h "github.com/ragctx/ragctx/web/html"
 )
 
-func render(t testing.TB, parts ...h.Part) string {
+func render(t testing.TB, part h.Part) string {
 	t.Helper()
-	var buf bytes.Buffer
-	if _, err := h.Fragment(parts...).WriteTo(&buf); err != nil {
+	var b strings.Builder
+	if err := h.WriteTo(&b, part); err != nil {
 		t.Fatal(err)
 	}
-	return buf.String()
+	return b.String()
 }
 
-func TestElements(t *testing.T) {
+func TestMarkup(t *testing.T) {
 	for want, part := range map[string]h.Part{
-		`<p class="a b" id="c" title="x &#34;y&#34;">1 &lt; 2</p>`: h.E("p.a.b#c", h.A("title", `x "y"`), h.Text("1 < 2")),
-		`<input name="q" value="" disabled>`:                       h.E("input", h.A("name", "q"), h.A("value", ""), h.Flag("disabled", true)),
-		`<ul><li>1</li><li>2</li></ul>`:                            h.E("ul", h.List{h.E("li", h.Text("1")), nil, h.E("li", h.Text("2"))}, h.If(false, h.Text("3"))),
-		"<pre>\n\nx</pre>":                                         h.E("pre", h.Text("\nx")),
-		`<td colspan="2">x</td>`:                                   h.E("td", h.Int("colspan", 2), h.Flag("hidden", false), h.If(true, h.Text("x"))),
+		`<p class="a" title="x &#34;y&#34;">1 &lt; 2</p>`:        h.F(`<p class="a" title={}>{}</p>`, `x "y"`, "1 < 2"),
+		`<input name="q" value="" disabled>`:                     h.F(`<input name="q" value={} disabled={} hidden={} id={}>`, "", true, false, nil),
+		`<ul><li>1</li><li>2</li></ul>`:                          h.F(`<ul>{}{}</ul>`, h.List{h.F(`<li>{}</li>`, 1), nil, h.F(`<li>2</li>`)}, h.If(false, h.Text("3"))),
+		"<pre class=\"x\">\n\nx</pre>":                           h.F(`<pre class={}>{}</pre>`, "x", "\nx"),
+		`<td colspan="2">x</td>`:                                 h.F(`<td colspan={} title={}>{}</td>`, 2, h.When(false, "y"), h.If(true, h.Text("x"))),
+		`<p id="a" class="b">two words <b>three</b><i>4</i></p>`: h.F("<p id=\"a\"\n\t\tclass=\"b\">two\n\t\twords <b>three</b>\n\t\t<i>{}</i></p>", 4),
 	} {
 		if got := render(t, part); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	var buf bytes.Buffer
-	if _, err := h.Page(h.E("html")).WriteTo(&buf); err != nil || buf.String() != "<!DOCTYPE html>\n<html></html>" {
-		t.Errorf("a page is %q, %v", buf.String(), err)
+	if got := render(t, nil); got != "" {
+		t.Errorf("nothing is %q", got)
 	}
 }
 
@@ -46,10 +45,14 @@ func TestTextStaysText(t *testing.T) {
 			"</p><script>alert(1)</script>", `" onload="alert(1)`, "<!--", "]]>", "&lt;", "\n\nx", "'><svg/onload=x>",
 		})).Draw(t, "text")
 		clean := strings.NewReplacer("\x00", "\ufffd", "\r\n", "\n", "\r", "\n").Replace(text)
-		for _, name := range []string{"p", "pre", "textarea", "title", "option"} {
-			var buf bytes.Buffer
-			_, _ = h.Fragment(h.E(name, h.A("title", text), h.Text(text))).WriteTo(&buf)
-			z := html.NewTokenizer(&buf)
+		for name, part := range map[string]h.Part{
+			"p": h.F(`<p title={}>{}</p>`, text, text), "pre": h.F(`<pre title={}>{}</pre>`, text, text),
+			"textarea": h.F(`<textarea title={}>{}</textarea>`, text, h.Text(text)), "title": h.F(`<title title={}>{}</title>`, text, h.List{h.Text(text)}),
+			"option": h.F(`<option title={}>{}</option>`, text, h.If(true, h.Text(text))),
+		} {
+			var b strings.Builder
+			_ = h.WriteTo(&b, part)
+			z := html.NewTokenizer(strings.NewReader(b.String()))
 			if z.Next(); string(z.Raw()[:len(name)+1]) != "<"+name {
 				t.Fatalf("begins with %s", z.Raw())
 			}
@@ -80,22 +83,28 @@ func TestAddresses(t *testing.T) {
 		"java\nscript:alert(1)": false, "\tjavascript:alert(1)": false, "vbscript:x": false, "blob:x": false, "file:///etc/passwd": false,
 		"https:": false, "a.md": false, "": false, "\x01javascript:x": false,
 	} {
-		for _, name := range []string{"href", "src", "hx-get"} {
-			if got := strings.Contains(render(t, h.E("a", h.A(name, address))), name); got != ok {
+		for name, part := range map[string]h.Part{
+			"href": h.F(`<a href={}></a>`, address), "src": h.F(`<a src={}></a>`, address), "hx-get": h.F(`<a hx-get={}></a>`, address),
+		} {
+			if got := strings.Contains(render(t, part), name); got != ok {
 				t.Errorf("%s %q is written: %v", name, address, got)
 			}
 		}
 	}
 }
 
-func TestScriptsAndStylesAreRefused(t *testing.T) {
+func TestWrongMarkupPanics(t *testing.T) {
 	for name, build := range map[string]func(){
-		"handler":      func() { h.A("onclick", "x") },
-		"htmx handler": func() { h.A("hx-on:click", "x") },
-		"style":        func() { h.A("style", "x") },
-		"frame":        func() { h.A("srcdoc", "x") },
-		"script":       func() { h.E("script", h.Text("x")) },
-		"sheet":        func() { h.E("style", h.Text("x")) },
+		"handler":            func() { h.F(`<a onclick={}></a>`, "x") },
+		"htmx handler":       func() { h.F(`<a hx-on:click={}></a>`, "x") },
+		"style":              func() { h.F(`<a style={}></a>`, "x") },
+		"frame":              func() { h.F(`<a srcdoc={}></a>`, "x") },
+		"script":             func() { h.F(`<script>{}</script>`, "x") },
+		"sheet":              func() { h.F(`<style>{}</style>`, "x") },
+		"too few arguments":  func() { h.F(`<p>{}{}</p>`, "x") },
+		"too many arguments": func() { h.F(`<p>{}</p>`, "x", "y") },
+		"another content":    func() { h.F(`<p>{}</p>`, []byte("x")) },
+		"another value":      func() { h.F(`<p title={}></p>`, h.Text("x")) },
 	} {
 		func() {
 			defer func() {

@@ -37,6 +37,7 @@ export async function interactive(t) {
   }
   waits.sort((a, b) => a - b);
   console.log(`      first page interactive: median ${waits[2].toFixed(0)} ms, slowest ${waits[4].toFixed(0)} ms`);
+  assert.ok(waits[2] <= 300, "the budget is 300 ms");
 }
 
 export async function switchedOff(t) {
