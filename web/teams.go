@@ -74,7 +74,7 @@ func (m ledgerMessage) row() html.Part {
 		html.If(m.Text != "", said(m.Text)),
 		html.If(len(m.Data) > 0 && string(m.Data) != "null", html.F(`<details><summary class="small">{}</summary>
 			<pre class="result">{}</pre></details>`,
-			excerpt(string(m.Data), 100), string(m.Data))))
+			excerpt(plainJSON(m.Data), 100), plainJSON(m.Data))))
 }
 
 // showTeam shows the ledger of a cluster, its state, and the pack that an agent would get.
@@ -217,7 +217,7 @@ func usualStrategy(messages []ledgerMessage) string {
 		}
 	}
 	b, _ := json.MarshalIndent(map[string]any{"sources": sources, "maxTokens": 4000}, "", "  ") // texts and numbers: cannot fail
-	return string(b)
+	return plainJSON(b)
 }
 
 // shown shows a pack, why each part is in it or not, and what each source found.
