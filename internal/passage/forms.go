@@ -172,11 +172,11 @@ func (b *builder) markResumed(ctx context.Context, it *Item, start int, text str
 // maxSpeaker is the maximum length of a line's beginning that can be a speaker, in bytes.
 const maxSpeaker = 100
 
-// namesSpeaker reports whether a text begins like a message in a transcript or like a date line.
+// namesSpeaker reports whether a text begins like a message in a transcript, like a date line or like a tag.
 func namesSpeaker(text string) bool {
 	line, _, _ := strings.Cut(text[:min(len(text), maxSpeaker)], "\n")
 	line, _ = redact.Visible(line)
-	return strings.IndexByte(line, ':') > 0 || strings.HasPrefix(line, "[")
+	return strings.IndexByte(line, ':') > 0 || strings.HasPrefix(line, "[") || strings.HasPrefix(line, "<")
 }
 
 // sentence returns the sentence of a passage that answers best, in the form in which it is shown
