@@ -348,18 +348,30 @@ func TestBombs(t *testing.T) {
 	}
 }
 
+// typedZip returns an archive that begins with its type, and has an empty member.
+func typedZip(t *testing.T, mime, name string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "mimetype", Method: zip.Store})
+	if err == nil {
+		_, err = io.WriteString(w, mime)
+	}
+	if err == nil {
+		_, err = z.Create(name)
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 func TestZipKind(t *testing.T) {
 	docx := zipOf(t, member{"[Content_Types].xml", "<Types/>"}, member{"word/document.xml", "<w/>"})
 	if got := zipKind(docx); !strings.HasSuffix(got, "wordprocessingml.document") {
 		t.Errorf("a document of Word is %q", got)
 	}
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	w, _ := z.CreateHeader(&zip.FileHeader{Name: "mimetype", Method: zip.Store})
-	io.WriteString(w, "application/epub+zip")
-	z.Create("META-INF/container.xml")
-	z.Close()
-	if got := zipKind(b.Bytes()); got != "application/epub+zip" {
+	if got := zipKind(typedZip(t, "application/epub+zip", "META-INF/container.xml")); got != "application/epub+zip" {
 		t.Errorf("a book is %q", got)
 	}
 	if got := zipKind(zipOf(t, member{"a.md", "a"})); got != "" {

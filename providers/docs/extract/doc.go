@@ -22,5 +22,6 @@
 // without a password are read. Pages that are only images have no text; if all pages are images,
 // the error names the remedy.
 //
-// Each format has a reader in its own file and a row in the table in formats.go.
+// Each format has a row in the table in formats.go and a reader in its own file. A document in a zip archive, such as
+// .docx, is read by a case of readOffice.
 package extract

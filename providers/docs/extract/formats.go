@@ -31,9 +31,10 @@ type format struct {
 
 func (f format) hasType(mime string) bool { return f.mime == mime || slices.Contains(f.aliases, mime) }
 
-// formats is the table of the formats that are converted to text; the first match wins. To add one, add a row here and
-// a reader in its own file. Package docs has the table of text formats, which stay as they are. The table is a
-// function, because readers of archives and mails look up the files inside in it.
+// formats is the table of the formats that are converted to text, or refused. A file is matched by its type, then by its
+// first bytes, then by its extension, and of several rows the first counts. To add one, add a row here and a reader in
+// its own file; a document in a zip archive is one more case of readOffice. Package docs has the table of text formats,
+// which stay as they are. The table is a function, because readers of archives and mails look up the files inside in it.
 func formats() []format {
 	return []format{
 		// Web pages and notebooks.
@@ -93,9 +94,10 @@ func formats() []format {
 			},
 		},
 		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice, isolate: true},
+		// Formats that are refused. They are listed so that the error names the format and the remedy.
 		{
 			mime: "application/vnd.oasis.opendocument.text",
-			exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: readOffice, isolate: true,
+			exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: refuseOpenDocument,
 			aliases: []string{
 				"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation",
 			},
@@ -104,6 +106,9 @@ func formats() []format {
 			mime: "application/x-ole-storage", magic: []string{oleMagic}, read: refuseOLE,
 			exts:    []string{"doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "pub", "vsd"},
 			aliases: []string{"application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint"},
+		},
+		{
+			mime: "application/rtf", aliases: []string{"text/rtf"}, exts: []string{"rtf"}, magic: []string{rtfMagic}, read: refuseRTF,
 		},
 		{
 			mime: mimePDF, aliases: []string{"application/x-pdf"}, exts: []string{"pdf"}, magic: []string{"%PDF-"},
@@ -133,7 +138,7 @@ func formatOf(f File) *format {
 		}
 		if all[i].mime == mimeZip {
 			// a zip-based document with an archive's name
-			if k := slices.IndexFunc(all, func(x format) bool { return x.mime == zipKind(f.Data) }); k >= 0 {
+			if k := slices.IndexFunc(all, func(x format) bool { return x.hasType(zipKind(f.Data)) }); k >= 0 {
 				i = k
 			}
 		}

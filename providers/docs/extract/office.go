@@ -64,6 +64,17 @@ func (p *parts) root(ctx context.Context, name string) (string, error) {
 	}
 }
 
+// rtfMagic begins files in the Rich Text Format.
+const rtfMagic = "{\\rtf"
+
+func refuseRTF(context.Context, File, Options) (Text, error) {
+	return Text{}, refuse("is RTF; save it as .docx")
+}
+
+func refuseOpenDocument(context.Context, File, Options) (Text, error) {
+	return Text{}, refuse("is an OpenDocument file; save it as .docx, .xlsx or .pptx")
+}
+
 // oleMagic begins the compound files of old Office formats and of encrypted new ones.
 const oleMagic = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
 
@@ -71,9 +82,6 @@ const oleMagic = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
 // Other data only has the extension of such a file.
 func refuseOLE(_ context.Context, f File, _ Options) (Text, error) {
 	if !bytes.HasPrefix(f.Data, []byte(oleMagic)) {
-		if bytes.HasPrefix(f.Data, []byte("{\\rtf")) {
-			return Text{}, refuse("is RTF; save it as .docx")
-		}
 		return Text{}, refuse("is in a binary format that cannot be read; save it as .docx, .xlsx, .pptx or PDF")
 	}
 	for _, kind := range [...]struct{ stream, reason string }{

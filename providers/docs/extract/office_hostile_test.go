@@ -157,7 +157,13 @@ func TestDamagedDocuments(t *testing.T) {
 			Options{},
 			"protected by a password",
 		},
-		{"rich text", "a.doc", []byte(`{\rtf1 x}`), Options{}, "save it as .docx"},
+		{"rich text of another name", "a.doc", []byte(`{\rtf1 x}`), Options{}, "is RTF; save it as .docx"},
+		{"rich text", "a.rtf", []byte(`{\rtf1 x}`), Options{}, "is RTF; save it as .docx"},
+		{
+			"a presentation of OpenDocument named as an archive", "talk.zip",
+			typedZip(t, "application/vnd.oasis.opendocument.presentation", "content.xml"), Options{},
+			"is an OpenDocument file",
+		},
 	} {
 		_, err := readOne(t, x.file, x.data, x.opts)
 		var e *Error

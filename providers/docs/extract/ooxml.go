@@ -112,7 +112,8 @@ func (p *parts) mainPart(ctx context.Context) (string, error) {
 		}
 	}
 	if p.has("content.xml") {
-		return "", refuse("is an OpenDocument file; save it as .docx, .xlsx or .pptx")
+		_, err := refuseOpenDocument(ctx, File{}, Options{})
+		return "", err
 	}
 	return "", refuse("is a zip archive that lacks the main part of a document; if it is a document, save it again")
 }

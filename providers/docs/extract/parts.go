@@ -31,7 +31,7 @@ type parts struct {
 func openParts(data []byte, o Options) (*parts, error) {
 	// The zip reader allocates about 300 bytes per entry before any check.
 	if n := bytes.Count(data, []byte(zipEntry)); n > maxEntries*o.MaxMembers {
-		return nil, refuse("lists %d files; the limit is %d", n, o.MaxMembers)
+		return nil, refuse("lists %d files; the limit is %d", n, maxEntries*o.MaxMembers)
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
