@@ -34,6 +34,9 @@ func (o Options) openServer(ctx context.Context, failed func(*ragctx.RepairError
 		return nil, fmt.Errorf("%w: the data directory %s has a database of its own; use another directory, or move its contents: "+
 			"ragctx snapshot FILE, then ragctx restore FILE --store URL", ragctx.ErrConflict, o.Dir)
 	}
+	if err := store.RemoveUnfinished(o.Dir); err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
 	if o.AcceptLoss {
 		if err := os.RemoveAll(filepath.Join(o.Dir, store.IndexName)); err != nil { // indexes may contain lost writes
 			return nil, fmt.Errorf("open store: %w", err)

@@ -2,6 +2,9 @@ package engine_test
 
 import (
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -126,5 +129,20 @@ func TestFollowerOnPostgres(t *testing.T) {
 	third := open(t, shared)
 	if found := third.found(query("okapis")); len(found) != 2 {
 		t.Errorf("a third process finds %v", found)
+	}
+}
+
+// TestUnfinishedSnapshotOnPostgres opens a data directory after a crash during a snapshot: the copy of the database is gone.
+func TestUnfinishedSnapshotOnPostgres(t *testing.T) {
+	url := pgtest.Start(t, false).Database(t, "unfinished")
+	var left string
+	open(t, func(o *engine.Options) {
+		o.Store, left = url, filepath.Join(o.Dir, store.SnapshotTempPrefix+"1", store.DatabaseName)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(left), 0o700), os.WriteFile(left, []byte("erased long ago"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if _, err := os.Stat(filepath.Dir(left)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the copy is still there: %v", err)
 	}
 }

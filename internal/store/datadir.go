@@ -1,6 +1,13 @@
 package store
 
-import "github.com/ragctx/ragctx"
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ragctx/ragctx"
+)
 
 // Names in a data directory. Indexes are caches; LockName is the lock file of the process that has
 // the directory open.
@@ -26,6 +33,22 @@ func (e *LostError) Error() string {
 // Unwrap returns [ragctx.ErrUnavailable].
 func (e *LostError) Unwrap() error { return ragctx.ErrUnavailable }
 
-// SnapshotTempPrefix begins the names of the temporary files of snapshots for slow readers. Earlier
-// versions used directories of such names.
+// SnapshotTempPrefix begins the names of the temporary files and folders of snapshots.
 const SnapshotTempPrefix = ".ragctx-snapshot-"
+
+// RemoveUnfinished removes the temporary files of snapshots that a crash has left in a data directory: they are as
+// large as the database and contain data that was erased since. The caller holds the directory's lock.
+func RemoveUnfinished(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), SnapshotTempPrefix) {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+				return fmt.Errorf("remove interrupted files: %w", err)
+			}
+		}
+	}
+	return nil
+}

@@ -13,8 +13,7 @@ import (
 )
 
 // tidy completes or undoes an interrupted [Restore] and removes files that crashes have left next
-// to a database: they are as large as the database and contain data erased since. The caller holds
-// the directory's lock.
+// to a database. The caller holds the directory's lock.
 func tidy(name string) error {
 	if err := settle(name); err != nil {
 		return fmt.Errorf("after an interrupted restore: %w", err)
@@ -25,13 +24,13 @@ func tidy(name string) error {
 		return err
 	}
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) || strings.HasPrefix(e.Name(), store.SnapshotTempPrefix) {
+		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("remove interrupted files: %w", err)
 			}
 		}
 	}
-	return nil
+	return store.RemoveUnfinished(dir)
 }
 
 // settle handles the old database that [replaceSteps] keeps aside. If it is still in use, its log is
