@@ -15,7 +15,7 @@ import (
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// The rules of docs/style.md for routes, parameters and fields, and what they except.
+// The rules of docs/rest.md (One shape for all routes) for routes, parameters and fields, and what they except.
 var (
 	// functions are routes that compute and store nothing, or act on the whole server.
 	functions = []string{
@@ -85,7 +85,7 @@ func (d walkedDocument) named(s walkedSchema) (string, walkedSchema) {
 	return "", s
 }
 
-// TestCoherence walks the OpenAPI document and holds the rules of docs/style.md.
+// TestCoherence walks the OpenAPI document and holds the rules of docs/rest.md.
 func TestCoherence(t *testing.T) {
 	f := start(t, Options{})
 	var doc walkedDocument

@@ -132,8 +132,8 @@ func (s *Server) contextRoutes() {
 		OperationID: "context", Method: http.MethodPost, Path: "/v1/context", Tags: []string{coreGroup},
 		Summary: "Retrieve context for a model", DefaultStatus: http.StatusOK,
 		Description: "Queries all providers concurrently, selects the best items within max_tokens and renders " +
-			"them. An answer without items has a note with the reason. The answer lists every dropped or " +
-			"shortened item.",
+			"them. An answer without items has a note with the reason. The answer lists every item that a provider " +
+			"returned and that was dropped or shortened.",
 		Responses: map[string]*huma.Response{"200": {
 			Content: map[string]*huma.MediaType{jsonType: {Example: exampleAnswer()}},
 		}},

@@ -15,8 +15,8 @@ import (
 // Answer is the context for a model, with a report on how it came about. Except for the providers'
 // times, it is a function of the query and of the providers' results.
 type Answer struct {
-	// Items are in rank order, unless the query asks for diversity. Items of the stable block come
-	// first. Each has the content that is shown, its depth, and its exact token count.
+	// Items are in rank order, unless the query asks for diversity or names what was shown before. Items of the stable
+	// block come first, or last in an answer without blocks. Each has the content that is shown, its depth, and its exact token count.
 	Items []ragctx.ContextItem `json:"items"`
 	// XML is the rendered answer in format xml, Text in any other format. Both are empty for an
 	// answer without items or in blocks.

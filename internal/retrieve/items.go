@@ -39,7 +39,7 @@ const widerBy = 3
 
 // Order is an order of items other than by relevance. The zero value is none.
 type Order struct {
-	// Applies reports whether the order changes which of the best items are shown.
+	// Applies reports whether one of the items may change its place.
 	Applies func([]ragctx.ContextItem) bool
 	Sort    func([]ragctx.ContextItem)
 }

@@ -6,8 +6,10 @@
 #   tools/clients/run.sh generate   write the generated files
 #
 # It needs python3 with venv and pip, node and npm, and the registries the first time: libraries are installed into CLIENTS
-# (ragctx-clients in the user's cache). What cannot be installed is not run, and the reason is printed.
+# (ragctx-clients in the user's cache). What cannot be installed is not run, and the reason is printed;
+# generate fails.
 set -euo pipefail
+task=${1:-}
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cache=${CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/ragctx-clients}
@@ -16,6 +18,10 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$cache"
 
 skip() {
+  if [ "$task" = generate ]; then
+    echo "nothing is generated: $*" >&2
+    exit 1
+  fi
   echo "skipped: $*"
   exit 0
 }
@@ -49,7 +55,7 @@ else
   fi
 fi
 
-if [ "${1:-}" = generate ]; then
+if [ "$task" = generate ]; then
   python "$here/generate.py"
   exit
 fi
