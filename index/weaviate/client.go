@@ -124,14 +124,14 @@ func (c *client) attempt(ctx context.Context, limit time.Duration, method string
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return problemOf(resp)
 	}
-	if out == nil {
-		_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, maxAnswer))
-		return err
+	rest := io.LimitReader(resp.Body, maxAnswer)
+	if out != nil {
+		if err := json.NewDecoder(rest).Decode(out); err != nil {
+			return fmt.Errorf("the answer cannot be read: %w", err)
+		}
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out); err != nil {
-		return fmt.Errorf("the answer cannot be read: %w", err)
-	}
-	return nil
+	_, err = io.Copy(io.Discard, rest) // the connection is used again only after the end of the answer
+	return err
 }
 
 // latest returns a time that is not before the one of this process's clock, nor of the clocks of the endpoints.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -102,6 +103,37 @@ func TestSilentEndpoint(t *testing.T) {
 	}
 	if err := p.do(t.Context(), time.Minute, http.MethodGet, "/schema", nil, nil); err != nil || p.first.Load() != 1 {
 		t.Errorf("endpoint %d, %v", p.first.Load(), err)
+	}
+}
+
+// TestConnectionIsUsedAgain sends requests one after another, whose answers come in pieces.
+func TestConnectionIsUsedAgain(t *testing.T) {
+	var opened atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"data":{}}`))
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(10 * time.Millisecond)
+		_, _ = w.Write([]byte("\n"))
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	p, err := New(Options{URL: "weaviate://" + strings.TrimPrefix(s.URL, "http://")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		var out struct{}
+		if err := p.query(t.Context(), "{}", &out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections for requests one after another", n)
 	}
 }
 
