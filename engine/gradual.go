@@ -31,7 +31,7 @@ func (f *backfill) runGradually(ctx context.Context, s *retrieve.Space, first ui
 	e := f.engine
 	e.withheld.Store(first)
 	for at := first - 1; e.spaces.Current.Load() == s; {
-		newest, _, err := e.store.LastChunk(ctx)
+		newest, err := e.store.LastChunk(ctx)
 		if err != nil {
 			return err
 		}

@@ -162,7 +162,11 @@ func (e *core) abandon(ctx context.Context) error {
 
 // changeSpace embeds everything in the next embedding space and switches to it.
 func (e *core) changeSpace(ctx context.Context, r *runningJob, next *retrieve.Space) error {
-	newest, n, err := e.store.LastChunk(ctx)
+	newest, err := e.store.LastChunk(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := e.store.CountChunks(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,11 +14,11 @@ type Fusion struct {
 	// Method is "convex" or "rrf"; "" is convex. "keyword" and "vector" search one index alone.
 	Method string
 	// VectorWeight is the weight of the cosine relative to a keyword score of weight 1 (convex
-	// only), for questions of up to [ShortQuestion] words. For longer questions it decreases in
+	// only), for questions of up to [shortQuestion] words. For longer questions it decreases in
 	// proportion to their length. 0 means EmbedderWeight·VectorShare, negative means none.
 	VectorWeight float64
 	// EmbedderWeight is the weight of the embedder's cosines on documents; 0 means
-	// [DefaultVectorWeight].
+	// [defaultVectorWeight].
 	EmbedderWeight float64
 	// VectorShare scales EmbedderWeight for texts of this kind; 0 means 1.
 	VectorShare float64
@@ -28,18 +28,18 @@ type Fusion struct {
 	VectorFloor float64
 }
 
-// DefaultVectorWeight is the weight for an embedder of unknown quality. It is small, because a
+// defaultVectorWeight is the weight for an embedder of unknown quality. It is small, because a
 // larger one costs some collections much with a weak embedder.
-const DefaultVectorWeight = 0.1
+const defaultVectorWeight = 0.1
 
-// ShortQuestion is the number of words, without stop words, up to which the cosine has its full
+// shortQuestion is the number of words, without stop words, up to which the cosine has its full
 // weight. A longer question is specified better by its words, and resembles more of any text.
-const ShortQuestion = 8
+const shortQuestion = 8
 
 // vectorWeight returns the weight of the cosine for a question.
 func (f Fusion) vectorWeight(question string) float64 {
-	w := cmp.Or(f.VectorWeight, cmp.Or(f.EmbedderWeight, DefaultVectorWeight)*cmp.Or(f.VectorShare, 1))
-	return w * min(1, ShortQuestion/float64(max(wordsOf(question), 1)))
+	w := cmp.Or(f.VectorWeight, cmp.Or(f.EmbedderWeight, defaultVectorWeight)*cmp.Or(f.VectorShare, 1))
+	return w * min(1, shortQuestion/float64(max(wordsOf(question), 1)))
 }
 
 // wordsOf counts the words of a question without stop words.

@@ -26,7 +26,7 @@ type Options struct {
 	Vector  func(Space) (VectorIndex, error)
 	// Space is the embedding space of the vector index.
 	Space Space
-	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [DefaultOpenWait]. After
+	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [defaultOpenWait]. After
 	// that they are fed in the background.
 	OpenWait time.Duration
 	// Sweep is the rest between two sweeps, see [Hybrid.Sweep]; 0 means none by itself.
@@ -44,11 +44,11 @@ type Options struct {
 	Logger  *slog.Logger // silent by default
 }
 
-// DefaultOpenWait is how long opening an index waits for its parts.
-const DefaultOpenWait = time.Second
+// defaultOpenWait is how long opening an index waits for its parts.
+const defaultOpenWait = time.Second
 
 func (o Options) withDefaults() Options {
-	o.OpenWait = cmp.Or(o.OpenWait, DefaultOpenWait)
+	o.OpenWait = cmp.Or(o.OpenWait, defaultOpenWait)
 	if o.Origin == nil {
 		o.Origin = func() string { return "" }
 	}

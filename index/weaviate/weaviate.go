@@ -23,10 +23,10 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// Scheme and SchemeTLS begin the URL of a cluster.
+// scheme and schemeTLS begin the URL of a cluster.
 const (
-	Scheme    = "weaviate"
-	SchemeTLS = "weaviates"
+	scheme    = "weaviate"
+	schemeTLS = "weaviates"
 )
 
 const (
@@ -55,7 +55,7 @@ func parse(raw, key string) (hosts []*url.URL, name string, err error) {
 	if !named || name == "" {
 		name = defaultName
 	}
-	to := map[string]string{Scheme: "http", SchemeTLS: "https"}[scheme]
+	to := map[string]string{scheme: "http", schemeTLS: "https"}[scheme]
 	if to == "" || list == "" || strings.Trim(name, nameLetters) != "" || len(name) > maxName {
 		return nil, "", ragctx.Invalid("index", "%q is no URL of a Weaviate cluster; write it as weaviate://host1,host2 or "+
 			"weaviate://host:8080/name, with a name of at most %d letters and digits", ragctx.Clip(raw), maxName)

@@ -440,8 +440,10 @@ type Vectors interface {
 	// the embedder, and the last chunk checked, which is after itself at the end. It leaves out chunks
 	// whose [VectorKey] is not the one of their [EmbedText]: their vectors would not be found.
 	Unembedded(ctx context.Context, embedder int64, after uint64, limit int) ([]Unembedded, uint64, error)
-	// LastChunk returns the id of the newest chunk, 0 if none exists, and the number of chunks.
-	LastChunk(ctx context.Context) (last uint64, n int, err error)
+	// LastChunk returns the id of the newest chunk, 0 if none exists.
+	LastChunk(ctx context.Context) (uint64, error)
+	// CountChunks counts all chunks, which takes long in a large database.
+	CountChunks(ctx context.Context) (int, error)
 	// AnnounceVectors makes the indexes load the vectors of the items of up to limit chunks after the
 	// given one. It returns the change that each index must reach, and the last of these chunks; after
 	// if there are none.

@@ -1,5 +1,5 @@
 // Package store defines what a database stores for the engine: the types of its rows and filters, and
-// small contracts per domain. Package sqlite implements them.
+// small contracts per domain. Packages sqlite and postgres implement them with the statements of sqlstore.
 //
 // All contracts have these rules:
 //   - A write that has returned without error survives kill -9 and power loss. A failed
@@ -14,5 +14,5 @@
 //     is [ragctx.ErrPrecondition], a write over a quota [ragctx.ErrQuota].
 //   - Ids, keys and names are compared and ordered by their bytes.
 //   - Times of items are exact to the microsecond.
-//   - One process at a time has a database open. What [Changes.Commits] returns is counted in that process.
+//   - One process at a time writes, see [Shared]. What [Changes.Commits] returns is counted in that process.
 package store

@@ -47,14 +47,23 @@ func (s *Store) Unembedded(ctx context.Context, embedder int64, after uint64, li
 }
 
 // LastChunk implements [store.Vectors].
-func (s *Store) LastChunk(ctx context.Context) (last uint64, n int, err error) {
+func (s *Store) LastChunk(ctx context.Context) (last uint64, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0), count(*) FROM units`).Scan(&last, &n)
+		return tx.QueryRowContext(ctx, `SELECT coalesce(max(id), 0) FROM units`).Scan(&last)
 	})
 	if err != nil {
-		return 0, 0, fmt.Errorf("count chunks: %w", err)
+		return 0, fmt.Errorf("find the last chunk: %w", err)
 	}
-	return last, n, nil
+	return last, nil
+}
+
+// CountChunks implements [store.Vectors].
+func (s *Store) CountChunks(ctx context.Context) (n int, err error) {
+	err = s.view(ctx, func(tx *Tx) error { return tx.QueryRowContext(ctx, `SELECT count(*) FROM units`).Scan(&n) })
+	if err != nil {
+		return 0, fmt.Errorf("count chunks: %w", err)
+	}
+	return n, nil
 }
 
 // PutVectors implements [store.Vectors].

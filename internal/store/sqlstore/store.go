@@ -2,7 +2,8 @@
 // writes rows. A [Database] runs the transactions. Packages sqlite and postgres have one each, with
 // the schema and with what only a file or a server needs.
 //
-// Statements are written in the SQL that both databases speak. A [Dialect] has the few that differ.
+// Statements are SQLite's. Package postgres translates their text on its connections; a [Dialect] has what differs
+// otherwise.
 package sqlstore
 
 import (
@@ -25,7 +26,8 @@ type Database interface {
 	View(ctx context.Context, fn func(*Tx) error) error
 	// Bulk is View for long reads of data that is used once.
 	Bulk(ctx context.Context, fn func(*Tx) error) error
-	// Write runs fn in a transaction and returns once it is durable. If ctx ends first, fn does not run.
+	// Write runs fn in a transaction that is alone in the database until its commit, and returns once it is durable. It runs
+	// fn at most once, and not at all if ctx ends first. RowsAffected counts the rows that a statement matches.
 	Write(ctx context.Context, w Write, fn func(context.Context, *Tx) error) error
 	// Urgent reports whether a write of high priority waits. A long write of low priority asks it and
 	// stops early.
@@ -61,8 +63,7 @@ type Write struct {
 	Namespace int64
 	// Order names writes that run one after another; "" is none. A database with one writer runs all so.
 	Order string
-	// Then is called once the write is durable, in the order of the writes. It must not block. It may
-	// be nil.
+	// Then is called once the write is durable; of writes of one Order, in their order. It must not block. It may be nil.
 	Then func()
 }
 
@@ -112,7 +113,7 @@ type Options struct {
 	KeepVersions int
 }
 
-// Store has the contracts of package store, except those of files.
+// Store has the contracts of package store, except those of files and snapshots.
 type Store struct {
 	db      Database
 	dialect *Dialect
