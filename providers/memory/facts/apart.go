@@ -10,7 +10,7 @@ import (
 
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
 func ruledOut(n, o *Statement) bool {
-	if n.passes() || otherOrigin(n, o) {
+	if n.passes() || otherOrigin(n, o) || elsewhere(n, o) {
 		return true
 	}
 	return !endsTopic(n, o) && (otherPerson(n, o) || otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || disagrees(n, o))
@@ -45,6 +45,19 @@ var (
 	putting           = wordSet("left leave leaves quitte laisse dejado deje dejamos")
 	placePrepositions = wordSet("at in on outside inside under behind dans chez sur sous devant en sobre bajo")
 )
+
+// elsewhere reports whether a statement without a change begins with another place: "at number 14 the fee is 48 euros".
+func elsewhere(n, o *Statement) bool {
+	if len(n.ws) == 0 || !placePrepositions[n.source.folded(n.ws[0])] || mine(n) || n.changes().says(changeCues[:]...) {
+		return false
+	}
+	for _, w := range n.ws[1:min(len(n.ws), 5)] {
+		if f := n.source.folded(w); isContent(f) {
+			return f[0] > '9' && !dayWords[f] && !timeUnits[f] && !numberWords[f] && !o.has(term{stem: stem(f)})
+		}
+	}
+	return false
+}
 
 // otherOrigin reports whether a statement tells what something else was before: "from Travis to Buildkite" is no news of a
 // home in Leeds.

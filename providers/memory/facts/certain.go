@@ -375,7 +375,7 @@ var (
 func (s *Statement) endsPhrase(o *Statement, ws []word, j int) bool {
 	for k := j + 1; k < len(ws) && ws[k].from == ws[k-1].to+1 && s.source.fold[ws[k-1].to] == ' '; k++ {
 		f := s.source.folded(ws[k])
-		if !isContent(f) || isCue(f) || dayWords[f] || verbForm(f) || endsAsAdverb(f) || f[0] <= '9' || function[f] {
+		if !isContent(f) || isCue(f) || dayWords[f] || verbForm(f) || endsAsAdverb(f) || f[0] <= '9' || function[f] || wholes[f] {
 			return true
 		}
 		if !o.has(term{stem: stem(f)}) {
@@ -384,6 +384,10 @@ func (s *Statement) endsPhrase(o *Statement, ws []word, j int) bool {
 	}
 	return true
 }
+
+// wholes stand behind the name of a thing and mean all of it: "the gym membership".
+var wholes = wordSet(`membership subscription account plan contract lease lessons classes course habit club abo abonnement vertrag
+	mitgliedschaft konto kurs unterricht compte cours suscripcion cuota clases curso`)
 
 // hasObject reports whether a thing of its own follows the word for an end: "Mia finished her homework".
 func hasObject(n, o *Statement) bool {

@@ -3,6 +3,7 @@ package facts
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -69,7 +70,7 @@ var cueWords = func() map[string]cue {
 			gewichen remplacant remplacante remplacera echange echangee echanger echangeons troque troquee migre migree migrer
 			basculer basculee la_releve au_profit reemplace reemplazamos reemplazaron sustitui sustituimos sustituyeron migramos
 			migrado traspase traspasado cedi delegue delegado el_relevo`,
-		cueEnd: `wrapped_up called_off fell_through ran_out broken_up let_go laid_off shut_down folded binned abgeschafft
+		cueEnd: `drowned run_out wrapped_up called_off fell_through ran_out broken_up let_go laid_off shut_down folded binned abgeschafft
 			entsorgt ausgezogen verschenkt storniert ausgelaufen abgelaufen geplatzt rendu clos expire expiree abandonnee
 			vendre expiro devolvi rompimos rompi acabado eliminado quitado anulado dimiti jubilado stopped stop quit cancelled
 			canceled cancel sold closed abolished gone dead history finished off over retired lifted dropped drop scrapped
@@ -112,6 +113,7 @@ var cueWords = func() map[string]cue {
 			nouvelle nouvel embauche embauchee entre entree pris mise mis mudado mude mudamos pasado pasa paso pasamos subido
 			sube nuevo nueva renombrado aplazado cogido contratado comprado compre casamos vuelto ascendido
 			goes_up go_up going_up goes_down went_down came_down comes_down gone_up risen rose rises fell_to dropped_to cut_to reduced
+			down_to
 			increased increase lowered doubled halved knocked_down bumped_up brought_forward moved_up moved_back put_back put_up
 			pushed_back shifted delayed adjourned rearranged shortened turned_into grown shrunk expanded evolved downgraded rebranded
 			appointed elected named_as demoted enrolled accepted qualified born steigen sinkt sank gesenkt erhohen angehoben reduziert
@@ -208,6 +210,9 @@ func readChange(t *text, from, to int, order bool) change {
 		if !ok {
 			x, ok = t.parted(ws, i)
 		}
+		if !ok && t.beginsAt(ws, i) {
+			x, ok = cueNow, true
+		}
 		if ok {
 			c.cues[x], c.cueAt[i] = true, x
 			c.noMore = c.noMore || x == cueNoMore && f != "not"
@@ -216,6 +221,16 @@ func readChange(t *text, from, to int, order bool) change {
 	c.noMore = c.noMore || noMore.Match(words)
 	c.cues[cueNoMore] = c.cues[cueNoMore] || c.noMore
 	return c
+}
+
+// beginsAt reports whether word i and a day or month say when something begins: "from April", but not "from Monday to Friday".
+func (t *text) beginsAt(ws []word, i int) bool {
+	if f := t.folded(ws[i]); i+1 >= len(ws) || !origin[f] && f != "ab" && f != "starting" || f == "of" || f == "de" || f == "du" {
+		return false
+	}
+	day := dayWords[t.folded(ws[i+1])] || i+2 < len(ws) && ws[i+1].to-ws[i+1].from <= 2 && dayWords[t.folded(ws[i+2])]
+	ends := func(w word) bool { return arriving[t.folded(w)] || t.folded(w) == "until" }
+	return day && !slices.ContainsFunc(ws[i+2:min(len(ws), i+5)], ends)
 }
 
 // parted returns the cue of a verb whose particle stands behind its object: "gave the plot up", "ziehe bald um".

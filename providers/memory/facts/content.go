@@ -71,7 +71,7 @@ func sentenceCase(s string) string {
 func adverb(w string) bool {
 	switch w {
 	case "also", "just", "still", "always", "never", "often", "sometimes", "only", "now", "already", "even", "both",
-		"then", "not", "so", "kinda", "almost":
+		"then", "not", "no", "longer", "so", "kinda", "almost":
 		return true
 	}
 	return strings.HasSuffix(w, "ly") && !lyVerbs[w]

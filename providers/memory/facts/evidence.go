@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -27,6 +28,8 @@ func overlapOf(n, o *Statement, common func(string) bool) overlap {
 			v.oldNumber = v.oldNumber || x.stem[0] <= '9'
 			v.oldName = v.oldName || x.proper && x.stem[0] > '9'
 			continue
+		case loose[x.stem]:
+			continue // "has"
 		case subject:
 			v.inSubject++
 		default:
@@ -90,6 +93,14 @@ func evidence(n, o *Statement, common func(string) bool, add func(name string, v
 	when("ends another", endsAnother(n, o))
 	when("number", v.oldNumber, v.newNumber, any)
 	n.around(o, c, when)
+	other := otherForms(n, o)
+	sole := slices.ContainsFunc(other, func(form string) bool { return !common(form) })
+	form := len(other) > 0 && n.mayVary(o, any)
+	named := n.names(o)
+	when("form, nothing named", form, named == 0)
+	when("only of the form", form, sole)
+	when("only of the form, nothing named", form, sole, named == 0)
+	when("class, change, mine", slices.ContainsFunc(other, isClass), changes, mine(n), mine(o), !c.says(cueAlso, cueAdd))
 	for topic := range n.topics {
 		if !o.topics[topic] || personal[topic] && !(mine(n) && mine(o)) && !(n.ofRelative() && o.ofRelative()) {
 			continue
@@ -142,12 +153,14 @@ func (s *Statement) amounts() map[string]string {
 	ws := s.ws
 	for i := 0; i+1 < len(ws); i++ {
 		f, unit := s.source.folded(ws[i]), s.source.folded(ws[i+1])
-		if (f[0] >= '0' && f[0] <= '9' || numberWords[f]) && unit[0] > '9' && !function[unit] && !numberWords[unit] {
+		if (f[0] >= '0' && f[0] <= '9' || numberWords[f] || oneOf[f]) && unit[0] > '9' && !function[unit] && !numberWords[unit] {
 			out[stem(unit)] = f
 		}
 	}
 	return out
 }
+
+var oneOf = wordSet("one single ein eine einen un une una uno")
 
 // endsAnother reports whether a word for an end is followed by a thing that the older statement does not name.
 func endsAnother(n, o *Statement) bool {
@@ -286,3 +299,49 @@ func sameKinds(a, b *Statement) bool {
 	}
 	return false
 }
+
+// names counts the words of a statement that name something, and that the older one lacks.
+func (s *Statement) names(o *Statement) int {
+	n := 0
+	for _, w := range s.ws {
+		f := s.source.folded(w)
+		x := term{stem: stem(f)}
+		aside := numberWords[f] || dayWords[f] || timeUnits[f] || isCue(f) || endsAsAdverb(f) || adverbs[f] || fillers[f]
+		if isContent(f) && f[0] > '9' && !aside && !x.verb() && !verbForm(f) && classes[f] == "" && !o.has(x) {
+			n++
+		}
+	}
+	return n
+}
+
+// mayVary reports whether a value of a statement may be another one for that of an older statement with the same form: it is about
+// the same person or thing, or does not say what it is about, and it adds nothing.
+func (s *Statement) mayVary(o *Statement, shared bool) bool {
+	if s.changes().says(cueAlso, cueAdd) || sideWords[s.source.folded(s.ws[0])] || o.owner == aPerson && !shared {
+		return false
+	}
+	verbless := s.verbAt == len(s.ws)
+	switch {
+	case !s.first && !shared && !s.changes().says(changeCues[:]...): // the part before it says what it is about
+		return false
+	case s.owner == aPerson:
+		inList := o.verbAt == len(o.ws) && bytes.Contains(o.source.fold, []byte(s.person)) // "Malin goes to Oakdell, class 3b"
+		return o.owner == aPerson && shared || inList && !o.has(term{stem: s.person})
+	case mine(o):
+		return !s.ofOthers() && (mine(s) || len(s.subject) == 0 || verbless)
+	}
+	return verbless || !foreignSubjects(s, o)
+}
+
+// ofOthers reports whether a statement begins with a pronoun for other people, and does not name the user: "they open at 9", but
+// not "they gave the user till June".
+func (s *Statement) ofOthers() bool {
+	f := s.source.folded(s.ws[0])
+	return (others[f] || thirdPerson[f] && f != "el") &&
+		!slices.ContainsFunc(s.ws, func(w word) bool { f := s.source.folded(w); return f == "user" || firstSingular[f] || firstPlural[f] })
+}
+
+var others = wordSet("they they're ils elles ellos ellas")
+
+// sideWords begin a part that only says since when, how long or for whom something else holds.
+var sideWords = wordSet("since until till for before after seit bis fur vor nach depuis jusqu'a pour avant apres desde hasta para antes")

@@ -114,6 +114,11 @@ func TestContent(t *testing.T) {
 			"called heron.", Subject: "staging cluster", Attribute: "name", Value: "heron"},
 		"From now on, answer in French": {Content: "The user says: “From now on, " +
 			"answer in French”", Subject: "user", Attribute: "instruction", Value: "answer in French"},
+		"I no longer have Streamello since May.": {Content: "The user no longer has Streamello since May.", Subject: "user"},
+		"mein zahnarzttermin ist am 12. um 10 uhr": {
+			Content: "Der Nutzer sagt: „mein zahnarzttermin ist am 12. um 10 uhr“", Subject: "user",
+			Attribute: "event", Value: "mein zahnarzttermin ist am 12. um 10 uhr",
+		},
 		"ich heiße Jürgen": {
 			Content: "Der Nutzer heißt Jürgen.",
 			Subject: "user", Attribute: "name", Value: "Jürgen",

@@ -12,7 +12,8 @@ import (
 func Keys(content string) []string {
 	var out []string
 	var before string
-	add := func(f []byte, capital bool) {
+	var ws []token
+	add := func(f []byte, capital bool, sign byte) {
 		w := strings.Trim(string(f), "'")
 		if w != "" && isContent(w) {
 			out = append(out, key(stem(w)))
@@ -27,17 +28,29 @@ func Keys(content string) []string {
 		} else if homeNouns[w] {
 			out = append(out, "#home")
 		}
-		before = w
+		if before = w; w != "" {
+			ws = append(ws, token{w, sign})
+		}
 	}
 	var word []byte
 	capital := false
+	var sign, last byte = ' ', ' ' // before the word, and before the current sign
 	for _, r := range content {
 		c := fold(r)
+		if currencySign(r) {
+			c = '$'
+		}
 		if !inWord(c) {
 			if len(word) > 0 {
-				add(word, capital)
+				add(word, capital, sign)
+				last = 0
 			}
-			word = word[:0]
+			if word = word[:0]; last == 0 {
+				sign = c
+			} else {
+				sign = ' '
+			}
+			last = c
 			continue
 		}
 		if len(word) == 0 {
@@ -46,7 +59,12 @@ func Keys(content string) []string {
 		word = append(word, c)
 	}
 	if len(word) > 0 {
-		add(word, capital)
+		add(word, capital, sign)
+	}
+	for i := range ws {
+		if form := formOf(ws, i); form != "" {
+			out = append(out, form)
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

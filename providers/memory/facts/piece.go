@@ -55,7 +55,7 @@ func (t *text) pieces(from, to int, loose, orders bool) []piece {
 		if joined {
 			end = k - 1
 		}
-		loose := r.loose && r.looseCut(start, end, k, joined) || r.orders && end-start > 1 && r.orderAt(k)
+		loose := r.loose && r.looseCut(start, end, k, joined) || r.orders && end-start > 1 && (r.orderAt(k) || joined && without[r.f[k]])
 		if !loose && !r.hasVerb(start, end) && !r.relative(start, end) {
 			continue
 		}
@@ -76,10 +76,13 @@ func (t *text) pieces(from, to int, loose, orders bool) []piece {
 	return append(out, current)
 }
 
-// joins reports whether word k joins two parts. The French "plus" of "je ne suis plus" does not.
+// joins reports whether word k joins two parts. The French "plus" of "je ne suis plus" and "en plus" does not.
 func (r *pieceReader) joins(k int) bool {
 	if r.f[k] != "plus" || !r.loose {
 		return joiners[r.f[k]]
+	}
+	if k > 0 && (r.f[k-1] == "en" || r.f[k-1] == "de") {
+		return false
 	}
 	return !slices.ContainsFunc(r.f[max(0, k-4):k], func(f string) bool {
 		return f == "ne" || f == "je" || f == "on" || strings.HasPrefix(f, "n'") || strings.HasPrefix(f, "j'")
@@ -115,7 +118,8 @@ func (r *pieceReader) looseCut(start, end, k int, joined bool) bool {
 	if stop-k < 2 || end-start < 2 || within[r.f[k]] || of[r.f[k]] {
 		return false
 	}
-	return !joined || end-start > 2 && (prepositional[r.f[k]] || nominal[r.f[k]] || r.f[k][0] <= '9' || r.hasVerb(k, stop))
+	f := r.f[k]
+	return !joined || r.parted(end) || end-start > 2 && (prepositional[f] || nominal[f] || dayWords[f] || f[0] <= '9' || r.hasVerb(k, stop))
 }
 
 // orderAt reports whether an order begins at word k: "and please sign my mails".
@@ -126,6 +130,9 @@ func (r *pieceReader) orderAt(k int) bool {
 	}
 	return first+1 < r.stop(first) && imperatives[r.f[first]]
 }
+
+// without are words before what an order rules out.
+var without = wordSet("without no never sans jamais sin nunca ohne kein keine keinen")
 
 var polite = wordSet("please bitte don't dont do veuillez merci favor")
 
@@ -153,6 +160,9 @@ var joiners = wordSet("and und et y e but aber mais pero plus sowie also")
 // parted reports whether a mark separates word k from the one before.
 func (r *pieceReader) parted(k int) bool {
 	gap := r.t.fold[r.ws[k-1].to:r.ws[k].from]
+	if len(gap) == 1 && r.f[k-1][0] <= '9' && r.f[k][0] <= '9' {
+		return false // "1,240"
+	}
 	return bytes.IndexByte(gap, ',') >= 0 || bytes.Contains(gap, []byte(" - ")) || bytes.IndexByte(gap, ';') >= 0
 }
 

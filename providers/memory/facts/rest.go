@@ -91,10 +91,11 @@ func companionIn(n, o *Statement) string {
 	return ""
 }
 
-// companion returns the words for a relative with a name beside the value of a statement: "with my daughter Zoe".
+// companion returns the words for a relative with a name, or for a number of relatives, beside the value of a statement: "with my
+// daughter Zoe".
 func (s *Statement) companion(sentence bool) string {
 	t, ws := s.source, s.ws
-	for i := 1; i+3 < len(ws); i++ {
+	for i := 1; i+2 < len(ws); i++ {
 		f := t.folded(ws[i])
 		if !withWords[f] {
 			continue
@@ -106,6 +107,12 @@ func (s *Statement) companion(sentence bool) string {
 		} else if !ownWord[own] {
 			continue
 		}
+		if k+1 < len(ws) && numberWords[t.folded(ws[k])] && ofKin(t.folded(ws[k+1])) {
+			if who := t.quote(ws[k].from, ws[k+1].to); sentence {
+				return "The user has " + who
+			}
+			return t.quote(ws[i+1].from, ws[k+1].to)
+		}
 		if k+1 >= len(ws) || !kin[t.folded(ws[k])] || !t.capital(ws[k+1].from) {
 			continue
 		}
@@ -116,6 +123,9 @@ func (s *Statement) companion(sentence bool) string {
 	}
 	return ""
 }
+
+// ofKin reports whether a word is one for relatives, in the singular or the plural.
+func ofKin(f string) bool { return kin[f] || kin[strings.TrimSuffix(f, "s")] }
 
 var withWords = wordSet("with mit avec con")
 

@@ -72,6 +72,9 @@ func otherPerson(newer, older *Statement) bool {
 	if stranger && newer.hasAny(takesOver) && mine(older) && len(shared(newer, older)) > 1 {
 		return false // takes over the user's duty
 	}
+	if mine(older) && newer.verb != "" && newer.verb == older.verb && newer.ofOthers() {
+		return true // "they open at 9"
+	}
 	withUser := older.name != "" && subjectHas(newer, []term{{stem: stem(older.called)}}) // "Clara and I"
 	return (n || stranger) && mine(older) || o && mine(newer) && !withUser || belongsToOther(newer, older)
 }
@@ -85,8 +88,25 @@ func belongsToOther(newer, older *Statement) bool {
 // samePersonWord reports whether two words for a person differ in their gender at most.
 func samePersonWord(a, b string) bool {
 	n := min(len(a), len(b))
-	return a == b || n > 3 && a[:n-1] == b[:n-1] || sameStem(a, b)
+	return a == b || sameRole[a] != "" && sameRole[a] == sameRole[b] || n > 3 && a[:n-1] == b[:n-1] || sameStem(a, b)
 }
+
+// sameRole maps the stems of words for the same person to one of them.
+var sameRole = func() map[string]string {
+	out := map[string]string{}
+	for _, words := range [...]string{
+		`boss manager supervisor lead chef chefin vorgesetzte vorgesetzter patron patronne cheffe jefe jefa
+			encargado encargada`,
+		"mother mum mom mama mutter mere maman madre", "father dad papa vater pere padre",
+		"boyfriend bf freund mec copain novio", "girlfriend gf freundin copine meuf novia",
+		"flatmate roommate housemate mitbewohner mitbewohnerin coloc",
+	} {
+		for w := range wordSet(words) {
+			out[w], out[stem(w)] = words, words
+		}
+	}
+	return out
+}()
 
 // otherSubject reports whether the subjects have the same head and different attributes: the mail server, the build server.
 func otherSubject(a, b *Statement) bool {
@@ -103,9 +123,9 @@ func otherSubject(a, b *Statement) bool {
 	return sameStem(x[last].stem, y[first].stem) && apart(x[:last], y[:first]) || sameStem(x[0].stem, y[0].stem) && apart(x[1:], y[1:])
 }
 
-// withoutDays returns the words of a subject that are no days or months.
+// withoutDays returns the words of a subject that are no days, months or numbers.
 func withoutDays(subject []term) []term {
-	return slices.DeleteFunc(slices.Clone(subject), func(x term) bool { return timeStems[x.stem] })
+	return slices.DeleteFunc(slices.Clone(subject), func(x term) bool { return timeStems[x.stem] || x.stem[0] <= '9' })
 }
 
 // ofRelative reports whether a statement is about a person other than the speaker, whatever the name.

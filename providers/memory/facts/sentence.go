@@ -92,14 +92,23 @@ func (t *text) stops(from, i, j int) bool {
 	switch {
 	case abbreviations[w], len(w) == 1 && t.capital(k):
 		return false
-	case len(w) > 0 && len(w) <= 2 && w[0] >= '0' && w[0] <= '9': // am 5. Mai
+	case len(w) > 0 && len(w) <= 2 && w[0] >= '0' && w[0] <= '9': // am 5. Mai, auf den 19. verschoben
 		for j < len(t.fold) && t.fold[j] == ' ' {
 			j++
 		}
-		return !dayFollows.Match(t.fold[j:])
+		return !dayFollows.Match(t.fold[j:]) && (t.capital(j) || !t.ordinalAt(from, k))
 	}
 	return true
 }
+
+// ordinalAt reports whether a German word before a number shows that the number is an ordinal: "auf den 19. verschoben".
+func (t *text) ordinalAt(from, at int) bool {
+	before := bytes.Fields(t.fold[from:at])
+	n := len(before)
+	return n > 0 && beforeOrdinal[string(before[n-1])] && !(n > 1 && string(before[n-2]) == "i") // "I am 12. we live"
+}
+
+var beforeOrdinal = wordSet("am den dem der vom zum im bis ab seit beim")
 
 var dayFollows = regexp.MustCompile(`^(?:jan|feb|mar|apr|mai|jun|jul|aug|sep|okt|nov|dez|klasse|stock|geburtstag)`)
 

@@ -24,6 +24,7 @@ type Statement struct {
 	quoted         bool               // the words of a speaker
 	small          bool               // written without capital letters
 	bySpeaker      bool               // of a speaker with a name
+	first          bool               // of its content
 	// denies is set for a statement that something is not, or no more.
 	denies bool
 
@@ -36,6 +37,7 @@ type Statement struct {
 	brief    func() bool
 	versions func() map[string]string
 	days     func() map[string]bool
+	forms    func() map[string][]string
 	wishOnce sync.Once
 	wish     wish
 }
@@ -102,10 +104,11 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	for _, x := range t.pieces(from, to, true, instruction) {
 		s := &Statement{
 			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, small: small,
-			bySpeaker: speaker != "",
+			bySpeaker: speaker != "", first: last == nil,
 		}
 		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
 		s.versions, s.days = sync.OnceValue(s.findVersions), sync.OnceValue(s.findDays)
+		s.forms = sync.OnceValue(s.findForms)
 		s.brief = sync.OnceValue(func() bool { return longAgo.Match(t.fold[s.from:s.to]) || forNow(s) || byAccident(s) })
 		s.fill(t, s.ws, quoted, last == nil)
 		s.name = s.nameOf(t, s.ws, speaker)

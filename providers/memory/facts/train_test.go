@@ -78,32 +78,29 @@ func TestTrainingUnits(t *testing.T) {
 	defer f.Close()
 	w := bufio.NewWriter(f)
 	enc := json.NewEncoder(w)
+	write := func(v any) {
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, file := range trainFiles(t) {
 		for _, l := range readTurns(t, file) {
-			if err := enc.Encode(map[string]any{
-				"corpus": corpusOf(file), "turn": l.ID, "lang": l.Lang,
-				"facts": len(l.Facts),
-			}); err != nil {
-				t.Fatal(err)
-			}
+			write(map[string]any{"corpus": corpusOf(file), "turn": l.ID, "lang": l.Lang, "facts": len(l.Facts)})
 			for _, u := range l.units(corpusOf(file)) {
-				if err := enc.Encode(u); err != nil {
-					t.Fatal(err)
-				}
+				write(u)
+			}
+			for _, u := range l.small().units(smallCorpus) {
+				write(u)
 			}
 		}
 	}
 	for _, d := range readDialogues(t) {
 		for i, l := range d.turns {
-			if err := enc.Encode(map[string]any{"corpus": "m", "turn": l.ID, "lang": d.Lang, "facts": len(d.Turns[i].Says)}); err != nil {
-				t.Fatal(err)
-			}
-			for _, u := range l.units("m") {
+			write(map[string]any{"corpus": "m", "turn": l.ID, "lang": d.Lang, "facts": len(d.Turns[i].Says)})
+			for _, u := range append(l.units("m"), l.small().units(smallCorpus)...) {
 				u.Group = d.ID
 				u.Covers, u.Optional = d.Turns[i].covers(u.Text)
-				if err := enc.Encode(u); err != nil {
-					t.Fatal(err)
-				}
+				write(u)
 			}
 		}
 	}
@@ -115,6 +112,27 @@ func TestTrainingUnits(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// smallCorpus has the turns again as hurried people write them: without capital letters, and without the last full stop.
+const smallCorpus = "small"
+
+func (l *trainTurn) small() *trainTurn {
+	hurried := func(s string) string { return strings.TrimSuffix(strings.ToLower(s), ".") }
+	out := trainTurn{ID: l.ID + " small", At: l.At}
+	for _, m := range l.Messages {
+		if _, read := speaker(m); read {
+			m.Content = ragctx.Text(hurried(m.Content.String()))
+		}
+		out.Messages = append(out.Messages, m)
+	}
+	for _, labels := range [...]struct{ from, to *[]trainLabel }{{&l.Facts, &out.Facts}, {&l.Optional, &out.Optional}} {
+		for _, x := range *labels.from {
+			x.Evidence = hurried(x.Evidence)
+			*labels.to = append(*labels.to, x)
+		}
+	}
+	return &out
 }
 
 func trainFiles(t *testing.T) []string {

@@ -21,8 +21,10 @@ KINDS = ["preference", "decision", "instruction", "identity", "relation", "plan"
 # their turns, since there is next to nothing else in that language.
 BY_LANGUAGE = "gsfjklm"
 EXAMPLES = "examples"
+SMALL = "small"  # the turns again, in small letters
 # What a unit weighs: less if it is hard on purpose, more if it is chatter, which talk has most of.
 WEIGHT = {"u": 0.5, "t": 1.5}
+SMALL_SHARE = 0.5  # what a turn in small letters weighs of its own weight
 
 
 def read(path):
@@ -35,6 +37,8 @@ def read(path):
         for key in ("covers", "optional", "rules"):
             u[key] = u[key] or []
         u["right"] = any(c["whole"] for c in u["covers"])
+        if u["corpus"] == SMALL:
+            u["weight"] = SMALL_SHARE * WEIGHT.get(turns[u["turn"].removesuffix(" small")]["corpus"], 1.0)
         u["small"] = any(c["whole"] for c in u["optional"])
         if "said" in u:
             u["y"], u["ignore"] = int(u["said"]), False
@@ -53,10 +57,11 @@ def fnv(name):
 
 
 def vocabulary(units, least=2):
-    """The features that at least two units have, with their numbers."""
+    """The features that at least two units have, each once, with their numbers."""
     n = collections.Counter()
     for u in units:
-        n.update(u["features"])
+        if u["corpus"] != SMALL:
+            n.update(u["features"])
     kept = {fnv(f): f for f in sorted(n) if n[f] >= least}
     return {kept[h]: i for i, h in enumerate(sorted(kept))}
 
@@ -77,7 +82,7 @@ def fit(units, c, examples):
     vocab = vocabulary(units)
     x = matrix(units, vocab)
     y = np.array([u["y"] for u in units])
-    weight = np.array([examples if u["corpus"] == EXAMPLES else WEIGHT.get(u["corpus"], 1.0) for u in units])
+    weight = np.array([examples if u["corpus"] == EXAMPLES else u.get("weight") or WEIGHT.get(u["corpus"], 1.0) for u in units])
     keep = LogisticRegression(C=c, max_iter=500, solver="liblinear", random_state=1).fit(x, y, sample_weight=weight)
     rows, kinds, weight = [], [], []
     for i, u in enumerate(units):
@@ -101,18 +106,20 @@ def fit(units, c, examples):
 
 def folds(units):
     where = np.array([u["corpus"] for u in units])
+    turn = np.array([u["turn"] for u in units])
     group = [u.get("group") or u["turn"] for u in units]
     order = {t: i for i, t in enumerate(sorted(set(group)))}
     part = np.array([order[g] for g in group]) % 4
-    for corpus in sorted(set(where) - {EXAMPLES}):
+    for corpus in sorted(set(where) - {EXAMPLES, SMALL}):
         for k in range(4) if corpus in BY_LANGUAGE else [None]:
             test = (where == corpus) & ((part == k) if k is not None else True)
-            yield np.where(~test)[0], np.where(test)[0]
+            again = np.isin(turn, [t + " small" for t in set(turn[test])])
+            yield np.where(~test & ~again)[0], np.where(test)[0]
 
 
 def validate(units, c, examples):
     """The sums of weights and kinds that models give that have not seen the corpus."""
-    z, kinds = np.full(len(units), np.nan), [None] * len(units)
+    z, kinds = np.full(len(units), np.nan), [None] * len(units)  # none of turns in small letters
     for train, test in folds(units):
         vocab, keep, kind = fit([units[i] for i in train], c, examples)
         x = matrix([units[i] for i in test], vocab)
@@ -185,7 +192,7 @@ def write(path, vocab, keep, kind, scale):
 
 def write_scores(path, units, vocab, keep, kind, scale):
     """What a test of the Go code compares with: every twentieth unit."""
-    units = [u for u in units if u["corpus"] != EXAMPLES]
+    units = [u for u in units if u["corpus"] not in (EXAMPLES, SMALL)]
     x = matrix(units, vocab)
     p, best = odds(units, x @ keep, scale), np.argmax(np.round(x @ kind.T), axis=1)
     with open(path, "w", encoding="utf-8") as f:
@@ -212,9 +219,10 @@ def main():
         scale = [float(x) for x in a.scale.split(",")]
     else:
         z, kinds = validate(units, a.c, a.examples)
-        scale = calibrate(units, z)
-        p = odds(units, z, scale)
-        report(units, turns, p, kinds, [float(g) for g in a.gates.split(",")])
+        seen = [i for i, u in enumerate(units) if u["corpus"] != SMALL]
+        measured, z, kinds = [units[i] for i in seen], z[seen], [kinds[i] for i in seen]
+        scale = calibrate(measured, z)
+        report(measured, turns, odds(measured, z, scale), kinds, [float(g) for g in a.gates.split(",")])
         print("scale %.3f,%.3f,%.3f" % scale)
     if a.cv:
         return
