@@ -62,12 +62,15 @@ func (m markup) addTo(b *strings.Builder) { b.WriteString(string(m)) }
 // A content is a text, a number or a [Part]. The value of an attribute is a text or a number; true is an attribute
 // without a value, and false and nil leave the attribute out, as does an address that is neither of this site nor
 // http, https or mailto. Each line of the markup may be indented: a line break is a space between two words, and
-// nothing beside a tag or a place. F panics if places and arguments differ in number.
+// nothing beside a tag or a place. F panics if places and arguments differ in number, and for a place elsewhere.
 func F(t template, args ...any) Part {
 	var b strings.Builder
-	rest, tag := string(t), ""
+	rest, tag, within := string(t), "", false // within a tag
 	literal := func(s string) {
 		write(&b, s)
+		if at := strings.LastIndexAny(s, "<>"); at >= 0 {
+			within = s[at] == '<'
+		}
 		if at := strings.LastIndexByte(s, '<'); at >= 0 {
 			tag = s[at+1:]
 		}
@@ -81,13 +84,18 @@ func F(t template, args ...any) Part {
 			panic("html: more arguments than places in " + string(t))
 		}
 		rest = after
-		if value, is := strings.CutSuffix(before, "="); is {
-			space := strings.LastIndexByte(value, ' ')
-			literal(value[:space])
-			attribute(&b, value[space:], arg)
+		value, is := strings.CutSuffix(before, "=")
+		space := strings.LastIndexAny(value, " \t\n")
+		if is = is && space >= 0; is {
+			before = value[:space]
+		}
+		if literal(before); within != is {
+			panic("html: a place is neither a content nor the whole value of an attribute in " + string(t))
+		}
+		if is {
+			attribute(&b, strings.ToLower(value[space+1:]), arg)
 			continue
 		}
-		literal(before)
 		if strings.HasPrefix(tag, "script") || strings.HasPrefix(tag, "style") {
 			panic("html: scripts and styles are files")
 		}
@@ -133,10 +141,10 @@ func content(b *strings.Builder, arg any) {
 	}
 }
 
-// attribute writes an attribute, whose name has a space before it. It panics for attributes that hold scripts or styles.
+// attribute writes a space and an attribute. It panics for attributes that hold scripts or styles.
 func attribute(b *strings.Builder, name string, arg any) {
-	if strings.HasPrefix(name, " on") || strings.HasPrefix(name, " hx-on") || name == " style" || name == " srcdoc" {
-		panic("html: the attribute" + name + " is not allowed")
+	if strings.HasPrefix(name, "on") || strings.HasPrefix(name, "hx-on") || name == "style" || name == "srcdoc" {
+		panic("html: the attribute " + name + " is not allowed")
 	}
 	value := ""
 	switch x := arg.(type) {
@@ -144,11 +152,11 @@ func attribute(b *strings.Builder, name string, arg any) {
 		return
 	case bool:
 		if x {
-			b.WriteString(name)
+			b.WriteString(" " + name)
 		}
 		return
 	case string:
-		if slices.Contains(addresses, name[1:]) && !safe(x) {
+		if slices.Contains(addresses, name) && !safe(x) {
 			return
 		}
 		value = x
@@ -157,8 +165,7 @@ func attribute(b *strings.Builder, name string, arg any) {
 	default:
 		panic("html: a value is a text, a number or a bool")
 	}
-	b.WriteString(name)
-	b.WriteString(`="`)
+	b.WriteString(" " + name + `="`)
 	escape(b, value)
 	b.WriteByte('"')
 }

@@ -84,9 +84,9 @@ func TestAddresses(t *testing.T) {
 		"https:": false, "a.md": false, "": false, "\x01javascript:x": false,
 	} {
 		for name, part := range map[string]h.Part{
-			"href": h.F(`<a href={}></a>`, address), "src": h.F(`<a src={}></a>`, address), "hx-get": h.F(`<a hx-get={}></a>`, address),
+			"href": h.F(`<a href={}></a>`, address), "HREF": h.F("<a class=\"x\"\n\t\tHREF={}></a>", address), "src": h.F(`<a src={}></a>`, address), "hx-get": h.F(`<a hx-get={}></a>`, address),
 		} {
-			if got := strings.Contains(render(t, part), name); got != ok {
+			if got := strings.Contains(render(t, part), strings.ToLower(name)); got != ok {
 				t.Errorf("%s %q is written: %v", name, address, got)
 			}
 		}
@@ -103,6 +103,12 @@ func TestWrongMarkupPanics(t *testing.T) {
 		"sheet":              func() { h.F(`<style>{}</style>`, "x") },
 		"too few arguments":  func() { h.F(`<p>{}{}</p>`, "x") },
 		"too many arguments": func() { h.F(`<p>{}</p>`, "x", "y") },
+		"capitals":           func() { h.F(`<a ONCLICK={}></a>`, "x") },
+		"a line of its own":  func() { h.F("<a class=\"x\"\n\t\tonclick={}></a>", "x") },
+		"a whole attribute":  func() { h.F(`<a {}></a>`, "onclick=x") },
+		"a part of a value":  func() { h.F(`<a href=/x/{}></a>`, " onclick=x") },
+		"no attribute":       func() { h.F(`<p>a b={}</p>`, "x") },
+		"no name":            func() { h.F(`<a{}></a>`, "x") },
 		"another content":    func() { h.F(`<p>{}</p>`, []byte("x")) },
 		"another value":      func() { h.F(`<p title={}></p>`, h.Text("x")) },
 	} {
