@@ -44,10 +44,12 @@ type Assembled struct {
 	// More is true if the hits hold further items. Spent is true if they were left out because enough texts were read.
 	More, Spent bool
 
-	runs    map[string]run // by the item's id
-	whole   []shown        // items of conversations that are shown whole
-	request Request
-	builder *builder
+	runs map[string]run // by the item's id
+	// sections are shown at depth full, by text.
+	sections map[*Item][]section
+	whole    []shown // items of conversations that are shown whole
+	request  Request
+	builder  *builder
 }
 
 // Assemble returns the items for the request's hits, best first, at most Query.MaxResults distinct
@@ -55,7 +57,7 @@ type Assembled struct {
 // do not count, and are limited to Query.MaxResults as well. Hits that are no longer visible in the
 // store are left out. After reading 16 MiB of texts, Assemble stops.
 func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
-	a := Assembled{runs: make(map[string]run), request: r}
+	a := Assembled{runs: make(map[string]run), sections: make(map[*Item][]section), request: r}
 	runs, err := join(ctx, src, r)
 	if err != nil {
 		return a, err
@@ -69,12 +71,16 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 		if slices.Contains(r.Query.Exclude, it.ID) {
 			continue
 		}
+		whole := r.Query.Depth == ragctx.DepthFull
+		if whole && a.join(run) {
+			continue
+		}
 		if a.Spent = b.spent(); a.Spent || a.Distinct == r.Query.MaxResults {
 			a.More = true
+			if whole && !a.Spent {
+				continue // a later run may belong to one of the items
+			}
 			break
-		}
-		if r.Query.Depth == ragctx.DepthFull && a.join(run) {
-			continue
 		}
 		if err := b.content(ctx, run, &it); erased(err) {
 			continue
@@ -91,27 +97,37 @@ func Assemble(ctx context.Context, src Source, r Request) (Assembled, error) {
 			continue
 		}
 		seen[text] = true
+		if whole {
+			start, end, _ := b.section(run)
+			a.sections[run.item] = append(a.sections[run.item], section{start, end, it.ID})
+		}
 		a.Items, a.runs[it.ID] = append(a.Items, it), run
 	}
 	return a, nil
 }
 
+// section is a range of a text that an item shows as a whole.
+type section struct {
+	start, end int
+	id         string // of the item
+}
+
 // join adds a run to the item that shows its section as a whole, and reports whether there is one. If that item is
 // shortened to a passage, the passage has both.
 func (a *Assembled) join(r run) bool {
-	start, end, _ := a.builder.section(r)
-	for _, it := range a.Items {
-		of := a.runs[it.ID]
-		if of.item != r.item {
-			continue
-		}
-		if from, to, _ := a.builder.section(of); from <= start && end <= to {
-			of.more = append(of.more, r)
-			a.runs[it.ID] = of
-			return true
-		}
+	of := a.sections[r.item]
+	if len(of) == 0 {
+		return false
 	}
-	return false
+	start, end, _ := a.builder.section(r)
+	i := slices.IndexFunc(of, func(s section) bool { return s.start <= start && end <= s.end })
+	if i < 0 {
+		return false
+	}
+	shown := a.runs[of[i].id]
+	shown.more = append(shown.more, r)
+	a.runs[of[i].id] = shown
+	return true
 }
 
 // folded returns a text without its white space, by which duplicates are recognized.

@@ -370,7 +370,9 @@ func TestSectionKeepsAllPassages(t *testing.T) {
 	var s shelf
 	text := lines(40)
 	s.add(doc(1, "a.md"), text)
-	items := assemble(t, &s, ragctx.NewQuery("topic").WithDepth(ragctx.DepthFull), false, hit(25, .8), hit(5, .7), hit(35, .6))
+	q := ragctx.NewQuery("topic").WithDepth(ragctx.DepthFull)
+	q.MaxResults = 1
+	items := assemble(t, &s, q, false, hit(25, .8), hit(5, .7), hit(35, .6))
 	if len(items) != 1 || items[0].Content != strings.TrimSpace(text) {
 		t.Fatalf("%d items", len(items))
 	}
@@ -382,6 +384,10 @@ func TestSectionKeepsAllPassages(t *testing.T) {
 	}
 	if short.Lines != "9-69" {
 		t.Errorf("the passage is said to be lines %s", short.Lines)
+	}
+	last := items[0].Forms.Shorter[len(items[0].Forms.Shorter)-1]
+	if !strings.Contains(last.Text, "number 24 ") || last.Lines != "49-49" {
+		t.Errorf("the shortest form is %q, lines %s; want the best hit", last.Text, last.Lines)
 	}
 }
 

@@ -72,7 +72,17 @@ func (b *builder) shorter(ctx context.Context, r run, content, passage string, s
 	if err != nil {
 		return nil, err
 	}
+	from := shown // the runs with the best sentence
 	best := b.sentence(r.item, passage)
+	if len(shown) > 1 && b.query.Depth == ragctx.DepthFull {
+		top := slices.IndexFunc(shown, func(o run) bool { return o.has(r.best) })
+		from = shown[top : top+1]
+		text, err := b.runText(ctx, shown[top])
+		if err != nil {
+			return nil, err
+		}
+		best = b.sentence(r.item, text)
+	}
 	forms := []ragctx.Form{
 		{Depth: ragctx.DepthOverview, Text: passage},
 		{Depth: ragctx.DepthOverview, Text: hit},
@@ -81,13 +91,18 @@ func (b *builder) shorter(ctx context.Context, r run, content, passage string, s
 		{Depth: ragctx.DepthAbstract, Text: sentence.Clip(best, SentenceChars)},
 	}
 	if r.item.Type == ragctx.TypeResource {
-		last := shown[len(shown)-1].chunks
 		for i := range forms {
-			forms[i].Lines = lines(shown[0].chunks[0], last[len(last)-1])
+			forms[i].Lines = linesOf(from)
 		}
-		forms[1].Lines = lines(nearest.chunks[0], nearest.chunks[0])
+		forms[0].Lines, forms[1].Lines = linesOf(shown), linesOf([]run{nearest})
 	}
 	return decreasing(content, forms), nil
+}
+
+// linesOf returns the lines from the first run to the last one.
+func linesOf(runs []run) string {
+	last := runs[len(runs)-1].chunks
+	return lines(runs[0].chunks[0], last[len(last)-1])
 }
 
 // decreasing keeps the forms that are shorter than the one before.
@@ -104,7 +119,7 @@ func decreasing(content string, forms []ragctx.Form) []ragctx.Form {
 }
 
 // text returns the passage, at most [OverviewChars] characters, and the runs in it. Of runs that are too long together,
-// the one with the best chunk is always in it.
+// it has the best ones.
 func (b *builder) text(ctx context.Context, r run) (passage string, shown []run, err error) {
 	if len(r.more) > 0 && r.item.Bytes <= OverviewChars && b.query.Depth != ragctx.DepthFull {
 		passage, err = b.read(ctx, r.item, 0, r.item.Bytes)
@@ -112,30 +127,27 @@ func (b *builder) text(ctx context.Context, r run) (passage string, shown []run,
 	}
 	runs := append([]run{r}, r.more...)
 	slices.SortFunc(runs, func(x, y run) int { return cmp.Compare(x.chunks[0].Ordinal, y.chunks[0].Ordinal) })
-	best := slices.IndexFunc(runs, func(o run) bool { return o.has(r.best) })
-	order := []int{best}
-	for i := range runs {
-		if i != best {
-			order = append(order, i)
-		}
+	order := make([]int, len(runs))
+	for i := range order {
+		order[i] = i
 	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(runs[y].best.Score, runs[x].best.Score) })
 	texts := make([]string, len(runs))
-	room := OverviewChars
-	for n, i := range order {
+	room, kept := OverviewChars, 0
+	for _, i := range order {
 		s, err := b.runText(ctx, runs[i])
 		if err != nil {
 			return "", nil, err
 		}
-		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && n > 0 {
+		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && kept > 0 {
 			break
 		}
 		texts[i] = s
+		kept++
 	}
 	var parts []string
-	for i, s := range texts {
-		if s != "" {
-			parts, shown = append(parts, s), append(shown, runs[i])
-		}
+	for _, i := range slices.Sorted(slices.Values(order[:kept])) {
+		parts, shown = append(parts, texts[i]), append(shown, runs[i])
 	}
 	return sentence.Clip(strings.Join(parts, Gap), OverviewChars), shown, nil
 }
