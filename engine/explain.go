@@ -315,7 +315,10 @@ func explainBudget(x *Explanation, q ragctx.ContextQuery, a resolve.Answer) {
 	for _, d := range a.Dropped {
 		counts[d.Reason]++
 	}
-	n := counts[resolve.ReasonBudget] + counts[resolve.ReasonSourceCap]
+	n := counts[resolve.ReasonBudget]
+	if len(a.Items) < q.MaxResults { // else the number of results is what left no room for others of a source
+		n += counts[resolve.ReasonSourceCap]
+	}
 	if n > 0 || len(a.Items) == 0 && strings.HasPrefix(a.Note, "max_tokens") {
 		x.add("budget", true, "send a larger max_tokens", "max_tokens %d excluded %d items; %d tokens are used",
 			q.MaxTokens, n, a.TotalTokens).Fields = []string{"max_tokens"}

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -148,12 +147,12 @@ func (e *entry) longest(limit int) (i, tokens int, ok bool) {
 	return 0, 0, false
 }
 
-// cheapest returns the variant to use if none fits: the cheapest one, or among equals the longest.
-func (e *entry) cheapest() (i, tokens int) {
+// cheapest returns the cheapest variant that costs at most limit, or among equals the longest. Without one, i is -1.
+func (e *entry) cheapest(limit int) (i, tokens int) {
 	i = -1
 	for j := e.Preferred; j < len(e.forms); j++ {
-		if n, ok := e.fits(j, math.MaxInt); ok && (i < 0 || n < tokens) {
-			i, tokens = j, n
+		if n, ok := e.fits(j, limit); ok && (i < 0 || n < tokens) {
+			i, tokens, limit = j, n, n
 		}
 	}
 	return i, tokens

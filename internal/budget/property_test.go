@@ -143,6 +143,14 @@ func TestEnoughRoomIncludesAll(t *testing.T) {
 			if d.Truncated {
 				t.Errorf("%s is cut", d.ID)
 			}
+			c := cands[d.Index]
+			longest := min(max(c.Preferred, 0), len(c.Variants)-1)
+			for longest < len(c.Variants)-1 && c.Variants[longest].Text() == "" {
+				longest++
+			}
+			if d.Status == budget.Included && d.VariantIndex > longest {
+				t.Errorf("%s is shown as variant %d, not %d", d.ID, d.VariantIndex, longest)
+			}
 		}
 	})
 }

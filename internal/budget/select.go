@@ -69,7 +69,7 @@ func (s *selector) severalSources() bool {
 func (s *selector) force(e *entry) {
 	i, tokens, ok := e.longest(s.remaining)
 	if !ok {
-		i, tokens = e.cheapest()
+		i, tokens = e.cheapest(math.MaxInt)
 	}
 	s.take(e, i, tokens)
 }
@@ -135,10 +135,10 @@ func (s *selector) charge(e *entry) {
 // each gets its cheapest variant, then each in turn the longest that fits.
 func (s *selector) refill() {
 	for _, e := range s.entries {
-		if !e.held || e.included || s.full() {
+		if !e.held || e.included || s.full() || s.remaining <= 0 {
 			continue
 		}
-		if i, tokens := e.cheapest(); i >= 0 && tokens <= s.remaining {
+		if i, tokens := e.cheapest(s.remaining); i >= 0 {
 			s.take(e, i, tokens)
 		}
 	}
