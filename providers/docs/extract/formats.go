@@ -9,7 +9,7 @@ import (
 
 // Version names the conversion rules. It changes whenever the same file could give another text, so
 // that files are read again.
-const Version = "extract-4"
+const Version = "extract-5"
 
 // format describes one file format. Exactly one of read and expand is set.
 type format struct {
@@ -96,7 +96,7 @@ func formats() []format {
 		{mime: mimeEPUB, exts: []string{"epub"}, read: readOffice, isolate: true},
 		// Formats that are refused. They are listed so that the error names the format and the remedy.
 		{
-			mime: "application/vnd.oasis.opendocument.text",
+			mime: mimeODT,
 			exts: []string{"odt", "ods", "odp", "ott", "ots", "otp"}, read: refuseOpenDocument,
 			aliases: []string{
 				"application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.presentation",
@@ -136,8 +136,8 @@ func formatOf(f File) *format {
 		if i < 0 {
 			continue
 		}
-		if all[i].mime == mimeZip {
-			// a zip-based document with an archive's name
+		if all[i].mime == mimeZip || all[i].mime == mimeODT {
+			// a document in a zip archive with another name
 			if k := slices.IndexFunc(all, func(x format) bool { return x.hasType(zipKind(f.Data)) }); k >= 0 {
 				i = k
 			}

@@ -13,6 +13,7 @@ const (
 	mimePPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 	mimeXLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 	mimeEPUB = "application/epub+zip"
+	mimeODT  = "application/vnd.oasis.opendocument.text" // and its aliases, other documents of OpenDocument
 )
 
 const markdownType = "text/markdown"
