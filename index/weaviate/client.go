@@ -82,7 +82,7 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 		err := c.attempt(ctx, limit, method, at, path, sent, out)
 		if ctx.Err() != nil {
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) { // the next request must not wait for it, too
-				c.first.CompareAndSwap(uint32(at), uint32((at+1)%len(c.hosts))) //nolint:gosec // few
+				c.first.CompareAndSwap(uint32(first), uint32((at+1)%len(c.hosts))) //nolint:gosec // few
 			}
 			return ctx.Err()
 		}

@@ -50,12 +50,12 @@ type Options struct {
 
 // parse returns the endpoints and the name in a URL.
 func parse(raw, key string) (hosts []*url.URL, name string, err error) {
-	scheme, rest, _ := strings.Cut(raw, "://")
+	given, rest, _ := strings.Cut(raw, "://")
 	list, name, named := strings.Cut(rest, "/")
 	if !named || name == "" {
 		name = defaultName
 	}
-	to := map[string]string{scheme: "http", schemeTLS: "https"}[scheme]
+	to := map[string]string{scheme: "http", schemeTLS: "https"}[given]
 	if to == "" || list == "" || strings.Trim(name, nameLetters) != "" || len(name) > maxName {
 		return nil, "", ragctx.Invalid("index", "%q is no URL of a Weaviate cluster; write it as weaviate://host1,host2 or "+
 			"weaviate://host:8080/name, with a name of at most %d letters and digits", ragctx.Clip(raw), maxName)

@@ -24,8 +24,13 @@ func TestParse(t *testing.T) {
 	if _, _, err := parse("weaviate://b.example.com", "secret"); !errors.Is(err, ragctx.ErrInvalid) || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a key without TLS: %v", err)
 	}
-	if _, _, err := parse("weaviates://b.example.com", "secret"); err != nil {
-		t.Errorf("a key with TLS: %v", err)
+	if hosts, _, err := parse("weaviates://b.example.com", "secret"); err != nil || hosts[0].String() != "https://b.example.com:8080" {
+		t.Errorf("a key with TLS: %v, %v", hosts, err)
+	}
+	for _, other := range []string{"http://a", "https://a", "ftp://a", "postgres://a/x", "a"} {
+		if err := Check(other); !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%s: %v", other, err)
+		}
 	}
 }
 
@@ -82,7 +87,7 @@ func TestFailover(t *testing.T) {
 
 // TestSilentEndpoint lets a request end at an endpoint that does not answer. The next one goes to another endpoint.
 func TestSilentEndpoint(t *testing.T) {
-	var urls []string
+	urls := []string{"127.0.0.1:1"} // refuses
 	for i := range 2 {
 		s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			if i == 0 {
@@ -101,7 +106,7 @@ func TestSilentEndpoint(t *testing.T) {
 	if err := p.do(short, searchTime, http.MethodGet, "/schema", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("an endpoint that does not answer: %v", err)
 	}
-	if err := p.do(t.Context(), time.Minute, http.MethodGet, "/schema", nil, nil); err != nil || p.first.Load() != 1 {
+	if err := p.do(t.Context(), time.Minute, http.MethodGet, "/schema", nil, nil); err != nil || p.first.Load() != 2 {
 		t.Errorf("endpoint %d, %v", p.first.Load(), err)
 	}
 }
