@@ -111,7 +111,7 @@ func (o *ownership) endHung(ctx context.Context) error {
 	_, err := o.store.db.ExecContext(ctx, `SELECT pg_terminate_backend(a.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
 		WHERE l.locktype = 'advisory' AND l.granted AND a.datname = current_database()
 			AND CAST(l.classid AS BIGINT) = ? AND CAST(l.objid AS BIGINT) = ? AND l.objsubid = 1
-			AND a.state_change < clock_timestamp() - CAST(? AS BIGINT) * interval '1 second'`,
+			AND a.state <> 'active' AND a.state_change < clock_timestamp() - CAST(? AS BIGINT) * interval '1 second'`,
 		int64(ownerKey>>32), int64(ownerKey&(1<<32-1)), int64(hungAfter.Seconds()))
 	return wrap(err)
 }

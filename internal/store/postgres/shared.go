@@ -35,7 +35,14 @@ func (s *Store) Alone() bool {
 	o := s.owner
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.conn != nil && o.other == nil && time.Since(o.held) < ownerLease
+	return o.conn != nil && o.other == nil && within(o.held, time.Now(), ownerLease)
+}
+
+// within reports whether less than a duration has passed since a time, by the monotonic clock and by the other one: only
+// the latter goes on while a machine is suspended.
+func within(since, now time.Time, d time.Duration) bool {
+	passed := now.Round(0).Sub(since.Round(0))
+	return now.Sub(since) < d && passed >= 0 && passed < d
 }
 
 // Lead implements [store.Shared].
