@@ -12,7 +12,7 @@ import (
 // Remote is a [KeywordIndex] or [VectorIndex] whose contents may differ from what was applied, such as one in a cluster where a copy
 // that was away restores what the others have deleted.
 type Remote interface {
-	// Stored passes the chunks of each copy of the index to visit, some at a time and in any order. It ends with the first error. An
+	// Stored passes the chunks of each copy of the index to visit, some at a time and in any order. A copy ends with its first error. An
 	// index that another process feeds passes none.
 	Stored(ctx context.Context, visit func(chunks []uint64) error) error
 	// Purge deletes chunks from all copies. It fails if a copy may still have some.

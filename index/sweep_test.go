@@ -118,7 +118,7 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// TestSweepFails reports a copy that does not answer, and deletes what the others have.
+// TestSweepFails deletes what the store does not have, and reports a copy that does not answer.
 func TestSweepFails(t *testing.T) {
 	w := newWords()
 	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) { return farWords{w}, nil }})

@@ -446,9 +446,10 @@ def report(load):
             ends = sorted(r[1] + r[2] for r in others if r[3] == at and r[4])
             begins = sorted(r[1] for r in others if r[3] == at)
             # the time from each question to the next answer of that node
+            last = max((r[1] + r[2] for r in others if r[3] == at), default=0)
             for b in begins:
                 after = [e for e in ends if e >= b]
-                gap = max(gap, after[0] - b if after else 0)
+                gap = max(gap, (after[0] if after else last) - b)
         acknowledged = [t * 1000 for t, ok in writes if ok]
         print(f"{name:22}{len(others):10}{sum(not r[4] for r in others):8}{sum(r[5] for r in others):9}{quantile(good, .5):8.0f}"
               f"{quantile(good, .99):8.0f}{gap:7.2f}{len(writes):8}{len(writes) - len(acknowledged):8}{quantile(acknowledged, .99):8.0f}")
