@@ -161,7 +161,8 @@ func TestDamagedDocuments(t *testing.T) {
 		{"rich text", "a.rtf", []byte(`{\rtf1 x}`), Options{}, "is RTF; save it as .docx"},
 		{
 			"a presentation of OpenDocument named as an archive", "talk.zip",
-			typedZip(t, "application/vnd.oasis.opendocument.presentation", "content.xml"), Options{},
+			typedZip(t, "application/vnd.oasis.opendocument.presentation", "content.xml"),
+			Options{},
 			"is an OpenDocument file",
 		},
 	} {
