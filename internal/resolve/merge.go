@@ -129,7 +129,7 @@ const (
 )
 
 // sentenceBytes is the length of a text that counts as one sentence.
-const sentenceBytes = 200
+const sentenceBytes = 180
 
 // applyRelevanceLimits removes the wider forms of items below the best. If limited is set, it also
 // limits items far below the best to their shortest form.
