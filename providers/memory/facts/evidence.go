@@ -28,8 +28,8 @@ func overlapOf(n, o *Statement, common func(string) bool) overlap {
 			v.oldNumber = v.oldNumber || x.stem[0] <= '9'
 			v.oldName = v.oldName || x.proper && x.stem[0] > '9'
 			continue
-		case loose[x.stem]:
-			continue // "has"
+		case loose[x.stem] || currencyStems[x.stem]:
+			continue // "has", "euros"
 		case subject:
 			v.inSubject++
 		default:
@@ -98,7 +98,6 @@ func evidence(n, o *Statement, common func(string) bool, add func(name string, v
 	form := len(other) > 0 && n.mayVary(o, any)
 	named := n.names(o)
 	when("form, nothing named", form, named == 0)
-	when("only of the form", form, sole)
 	when("only of the form, nothing named", form, sole, named == 0)
 	when("class, change, mine", slices.ContainsFunc(other, isClass), changes, mine(n), mine(o), !c.says(cueAlso, cueAdd))
 	for topic := range n.topics {
