@@ -365,6 +365,28 @@ func TestLongTextShowsItsBestChunk(t *testing.T) {
 	}
 }
 
+// TestLongRunDoesNotHideTheBestChunk: the first run of a text fills a passage, and the best chunk is in another one.
+func TestLongRunDoesNotHideTheBestChunk(t *testing.T) {
+	var s shelf
+	it := doc(1, "turn-1")
+	it.Type, it.Source = ragctx.TypeMemory, "memory"
+	ids := s.add(it, lines(200))
+	hits := []index.Hit{hit(ids[190], .9)}
+	for _, id := range ids[:36] {
+		hits = append(hits, hit(id, .4))
+	}
+	for _, depth := range []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull} {
+		shown := assemble(t, &s, ragctx.NewQuery("topic").WithDepth(depth), true, hits...)[0]
+		text := shown.Content
+		if depth == ragctx.DepthFull {
+			text = shown.Forms.Shorter[0].Text
+		}
+		if !strings.Contains(text, "number 190 ") {
+			t.Errorf("%s: %q", depth, text)
+		}
+	}
+}
+
 // TestSectionKeepsAllPassages: a section that is shown once, and shortened, has the passages that were found in it.
 func TestSectionKeepsAllPassages(t *testing.T) {
 	var s shelf

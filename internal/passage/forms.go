@@ -42,7 +42,7 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 	case ragctx.DepthAbstract:
 		return nil
 	case ragctx.DepthFull:
-		overview, shown, err := b.text(ctx, r)
+		overview, parts, err := b.text(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -53,10 +53,10 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 			}
 			it.Forms.Wider = ragctx.Form{Text: whole, Lines: lineRange(whole, 1)}
 		}
-		it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, overview, shown)
+		it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, overview, parts)
 		return err
 	default:
-		if it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, it.Content, []run{r}); err != nil {
+		if it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, it.Content, []part{{r, it.Content}}); err != nil {
 			return err
 		}
 		it.Forms.Wider, err = b.wider(ctx, r, it.Content)
@@ -64,25 +64,20 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 	}
 }
 
-// shorter returns the forms to which an item can be shortened, longest first: its passage, which shows some runs, the
+// shorter returns the forms to which an item can be shortened, longest first: its passage, which has some parts, the
 // best chunk, the abstract, the best sentence, and the beginning of that sentence.
-func (b *builder) shorter(ctx context.Context, r run, content, passage string, shown []run) ([]ragctx.Form, error) {
+func (b *builder) shorter(ctx context.Context, r run, content, passage string, parts []part) ([]ragctx.Form, error) {
 	nearest := r.nearest()
 	hit, err := b.runText(ctx, nearest)
 	if err != nil {
 		return nil, err
 	}
-	from := shown // the runs with the best sentence
-	best := b.sentence(r.item, passage)
-	if len(shown) > 1 && b.query.Depth == ragctx.DepthFull {
-		top := slices.IndexFunc(shown, func(o run) bool { return o.has(r.best) })
-		from = shown[top : top+1]
-		text, err := b.runText(ctx, shown[top])
-		if err != nil {
-			return nil, err
-		}
-		best = b.sentence(r.item, text)
+	from, text := parts, passage // with the best sentence
+	if len(parts) > 1 && b.query.Depth == ragctx.DepthFull {
+		top := slices.IndexFunc(parts, func(p part) bool { return p.run.has(r.best) })
+		from, text = parts[top:top+1], parts[top].text
 	}
+	best := b.sentence(r.item, text)
 	forms := []ragctx.Form{
 		{Depth: ragctx.DepthOverview, Text: passage},
 		{Depth: ragctx.DepthOverview, Text: hit},
@@ -94,15 +89,21 @@ func (b *builder) shorter(ctx context.Context, r run, content, passage string, s
 		for i := range forms {
 			forms[i].Lines = linesOf(from)
 		}
-		forms[0].Lines, forms[1].Lines = linesOf(shown), linesOf([]run{nearest})
+		forms[0].Lines, forms[1].Lines = linesOf(parts), linesOf([]part{{nearest, hit}})
 	}
 	return decreasing(content, forms), nil
 }
 
-// linesOf returns the lines from the first run to the last one.
-func linesOf(runs []run) string {
-	last := runs[len(runs)-1].chunks
-	return lines(runs[0].chunks[0], last[len(last)-1])
+// part is a run in a passage, with its text.
+type part struct {
+	run  run
+	text string
+}
+
+// linesOf returns the lines from the first part to the last one.
+func linesOf(parts []part) string {
+	last := parts[len(parts)-1].run.chunks
+	return lines(parts[0].run.chunks[0], last[len(last)-1])
 }
 
 // decreasing keeps the forms that are shorter than the one before.
@@ -118,38 +119,41 @@ func decreasing(content string, forms []ragctx.Form) []ragctx.Form {
 	return out
 }
 
-// text returns the passage, at most [OverviewChars] characters, and the runs in it. Of runs that are too long together,
-// it has the best ones.
-func (b *builder) text(ctx context.Context, r run) (passage string, shown []run, err error) {
+// text returns the passage, at most [OverviewChars] characters, and its parts. Of runs that are too long together, it has
+// the best ones.
+func (b *builder) text(ctx context.Context, r run) (passage string, parts []part, err error) {
 	if len(r.more) > 0 && r.item.Bytes <= OverviewChars && b.query.Depth != ragctx.DepthFull {
 		passage, err = b.read(ctx, r.item, 0, r.item.Bytes)
-		return passage, []run{r}, err
+		return passage, []part{{r, passage}}, err
 	}
 	runs := append([]run{r}, r.more...)
-	slices.SortFunc(runs, func(x, y run) int { return cmp.Compare(x.chunks[0].Ordinal, y.chunks[0].Ordinal) })
-	order := make([]int, len(runs))
-	for i := range order {
-		order[i] = i
+	byOrdinal := func(x, y run) int { return cmp.Compare(x.chunks[0].Ordinal, y.chunks[0].Ordinal) }
+	behind := func(o run) int { // the first run of a text has the best hit of all
+		if o.has(r.best) {
+			return 0
+		}
+		return 1
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(runs[y].best.Score, runs[x].best.Score) })
-	texts := make([]string, len(runs))
-	room, kept := OverviewChars, 0
-	for _, i := range order {
-		s, err := b.runText(ctx, runs[i])
+	slices.SortFunc(runs, func(x, y run) int {
+		return cmp.Or(cmp.Compare(behind(x), behind(y)), cmp.Compare(y.best.Score, x.best.Score), byOrdinal(x, y))
+	})
+	room := OverviewChars
+	for _, o := range runs {
+		s, err := b.runText(ctx, o)
 		if err != nil {
 			return "", nil, err
 		}
-		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && kept > 0 {
+		if room -= len([]rune(s)) + len([]rune(Gap)); room < 0 && len(parts) > 0 {
 			break
 		}
-		texts[i] = s
-		kept++
+		parts = append(parts, part{o, s})
 	}
-	var parts []string
-	for _, i := range slices.Sorted(slices.Values(order[:kept])) {
-		parts, shown = append(parts, texts[i]), append(shown, runs[i])
+	slices.SortFunc(parts, func(x, y part) int { return byOrdinal(x.run, y.run) })
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.text
 	}
-	return sentence.Clip(strings.Join(parts, Gap), OverviewChars), shown, nil
+	return sentence.Clip(strings.Join(texts, Gap), OverviewChars), parts, nil
 }
 
 func (b *builder) runText(ctx context.Context, r run) (string, error) {
