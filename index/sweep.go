@@ -9,8 +9,8 @@ import (
 	"github.com/ragctx/ragctx/internal/throttle"
 )
 
-// Remote is a [KeywordIndex] or [VectorIndex] whose contents may differ from what was applied, such as one in a cluster where a copy
-// that was away restores what the others have deleted.
+// Remote is a [KeywordIndex] or [VectorIndex] with copies in a cluster. A copy that was away may restore what the others have
+// deleted.
 type Remote interface {
 	// Stored passes the chunks of each copy of the index to visit, some at a time and in any order. A copy ends with its first error. An
 	// index that another process feeds passes none.

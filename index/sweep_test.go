@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -18,8 +19,11 @@ type (
 	farArrows struct{ *arrows }
 )
 
-func visitAll[V any](chunks map[uint64]V, broken error, visit func([]uint64) error) error {
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(chunks)), 3) {
+func visitAll[V any](mu sync.Locker, chunks map[uint64]V, broken error, visit func([]uint64) error) error {
+	mu.Lock()
+	all := slices.Sorted(maps.Keys(chunks))
+	mu.Unlock()
+	for some := range slices.Chunk(all, 3) {
 		if err := visit(some); err != nil {
 			return err
 		}
@@ -28,10 +32,7 @@ func visitAll[V any](chunks map[uint64]V, broken error, visit func([]uint64) err
 }
 
 func (w farWords) Stored(_ context.Context, visit func([]uint64) error) error {
-	w.mu.Lock()
-	chunks := maps.Clone(w.chunks)
-	w.mu.Unlock()
-	return visitAll(chunks, w.broken, visit)
+	return visitAll(&w.mu, w.chunks, w.broken, visit)
 }
 
 func (w farWords) Purge(ctx context.Context, chunks []uint64) error {
@@ -39,10 +40,7 @@ func (w farWords) Purge(ctx context.Context, chunks []uint64) error {
 }
 
 func (a farArrows) Stored(_ context.Context, visit func([]uint64) error) error {
-	a.mu.Lock()
-	chunks := maps.Clone(a.chunks)
-	a.mu.Unlock()
-	return visitAll(chunks, a.broken, visit)
+	return visitAll(&a.mu, a.chunks, a.broken, visit)
 }
 
 func (a farArrows) Purge(ctx context.Context, chunks []uint64) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ragctx/ragctx/index"
@@ -75,10 +74,5 @@ func (t *tenant) Purge(ctx context.Context, chunks []uint64) error {
 		return index.ErrClosed
 	}
 	t.stale.Store(true)
-	for some := range slices.Chunk(chunks, maxOnly) {
-		if err := t.remove(ctx, "ALL", some); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.remove(ctx, "ALL", chunks)
 }

@@ -118,10 +118,8 @@ func (t *tenant) apply(ctx context.Context, seq uint64, objects []object, delete
 			return err
 		}
 	}
-	for some := range slices.Chunk(deletes, maxOnly) {
-		if err := t.remove(ctx, "QUORUM", some); err != nil {
-			return err
-		}
+	if err := t.remove(ctx, "QUORUM", deletes); err != nil {
+		return err
 	}
 	t.stale.Store(true) // it may have been counted in between
 	t.applied = max(t.applied, seq)
@@ -158,6 +156,15 @@ func (t *tenant) write(ctx context.Context, objects []object) error {
 // remove deletes objects from the copies that a consistency level names. It sends the time of the deletion: a node that was away
 // restores the objects that it has when it returns, unless they are older than their deletion.
 func (t *tenant) remove(ctx context.Context, level string, chunks []uint64) error {
+	for some := range slices.Chunk(chunks, maxOnly) {
+		if err := t.removeSome(ctx, level, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tenant) removeSome(ctx context.Context, level string, chunks []uint64) error {
 	ids := make([]string, len(chunks))
 	for i, c := range chunks {
 		ids[i] = objectID(c)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -36,15 +37,17 @@ func (e *LostError) Unwrap() error { return ragctx.ErrUnavailable }
 // SnapshotTempPrefix begins the names of the temporary files and folders of snapshots.
 const SnapshotTempPrefix = ".ragctx-snapshot-"
 
-// RemoveUnfinished removes the temporary files of snapshots that a crash has left in a data directory: they are as
-// large as the database and contain data that was erased since. The caller holds the directory's lock.
-func RemoveUnfinished(dir string) error {
+// RemoveUnfinished removes the temporary files of snapshots, and those whose names have another prefix, that a crash has
+// left in a data directory: they are as large as the database and contain data that was erased since. The caller holds
+// the directory's lock.
+func RemoveUnfinished(dir string, prefixes ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
+	prefixes = append(prefixes, SnapshotTempPrefix)
 	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), SnapshotTempPrefix) {
+		if slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(e.Name(), p) }) {
 			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return fmt.Errorf("remove interrupted files: %w", err)
 			}

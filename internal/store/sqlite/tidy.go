@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ragctx/ragctx/internal/atomicfile"
 	"github.com/ragctx/ragctx/internal/store"
@@ -18,19 +17,7 @@ func tidy(name string) error {
 	if err := settle(name); err != nil {
 		return fmt.Errorf("after an interrupted restore: %w", err)
 	}
-	dir := filepath.Dir(name)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), filepath.Base(name)+restoring) {
-			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-				return fmt.Errorf("remove interrupted files: %w", err)
-			}
-		}
-	}
-	return store.RemoveUnfinished(dir)
+	return store.RemoveUnfinished(filepath.Dir(name), filepath.Base(name)+restoring)
 }
 
 // settle handles the old database that [replaceSteps] keeps aside. If it is still in use, its log is

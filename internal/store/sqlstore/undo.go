@@ -76,21 +76,21 @@ func (u *undo) turn(ctx context.Context, key, turn string) (changed bool, err er
 		if errors.Is(err, ragctx.ErrConflict) || err == nil && c.Turn != turn {
 			return changed, nil
 		}
-		if err == nil && c.Op == ragctx.OpSuperseded {
-			var own bool
-			if own, err = u.createdLast(ctx, key, c); err == nil && !own {
-				return changed, nil
-			}
-			if err == nil {
-				err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{
-					key: key, op: ragctx.OpUndone, by: ragctx.ByCaller,
-					reason: string(c.Op), undid: c.ID,
-				})
-			}
-		} else if err == nil {
-			err = u.revert(ctx, key, c)
-		}
 		if err != nil {
+			return changed, err
+		}
+		if c.Op == ragctx.OpSuperseded {
+			own, err := u.createdLast(ctx, key, c)
+			if err != nil || !own {
+				return changed, err
+			}
+			err = u.recordHistory(ctx, u.tx, u.ns, historyEntry{
+				key: key, op: ragctx.OpUndone, by: ragctx.ByCaller, reason: string(c.Op), undid: c.ID,
+			})
+			if err != nil {
+				return changed, err
+			}
+		} else if err := u.revert(ctx, key, c); err != nil {
 			return changed, err
 		}
 		changed = true

@@ -72,8 +72,10 @@ func refuseRTF(context.Context, File, Options) (Text, error) {
 	return Text{}, refuse("is RTF; save it as .docx")
 }
 
+const isOpenDocument = "is an OpenDocument file; save it as .docx, .xlsx or .pptx"
+
 func refuseOpenDocument(context.Context, File, Options) (Text, error) {
-	return Text{}, refuse("is an OpenDocument file; save it as .docx, .xlsx or .pptx")
+	return Text{}, refuse(isOpenDocument)
 }
 
 // oleMagic begins the compound files of old Office formats and of encrypted new ones.

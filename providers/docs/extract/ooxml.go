@@ -112,8 +112,7 @@ func (p *parts) mainPart(ctx context.Context) (string, error) {
 		}
 	}
 	if p.has("content.xml") {
-		_, err := refuseOpenDocument(ctx, File{}, Options{})
-		return "", err
+		return "", refuse(isOpenDocument)
 	}
 	return "", refuse("is a zip archive that lacks the main part of a document; if it is a document, save it again")
 }

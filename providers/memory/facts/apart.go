@@ -212,13 +212,7 @@ func otherDenial(n, o *Statement) bool {
 var contrast = wordSet("instead rather sondern statt stattdessen plutot sino")
 
 // timeStems are the stems of [dayWords].
-var timeStems = func() map[string]bool {
-	out := map[string]bool{}
-	for w := range dayWords {
-		out[stem(w)] = true
-	}
-	return out
-}()
+var timeStems = stems(dayWords)
 
 // timeOnly reports whether all that two statements share is a time, and the newer one has other words.
 func timeOnly(n, o *Statement) bool {

@@ -155,13 +155,7 @@ var cueWords = func() map[string]cue {
 var frenchCues = wordSet("mis entre monte passe reste")
 
 // cueStems are the stems of the words of [cueWords].
-var cueStems = sync.OnceValue(func() map[string]bool {
-	out := map[string]bool{}
-	for w := range cueWords {
-		out[stem(w)] = true
-	}
-	return out
-})
+var cueStems = sync.OnceValue(func() map[string]bool { return stems(cueWords) })
 
 // unsure finds statements that are no facts yet.
 var unsure = regexp.MustCompile(`\b(?:maybe|perhaps|might|(?:i|we|he|she|they|it|user|and) may|could|would|considering|` +

@@ -74,16 +74,7 @@ var (
 		sonntag lundi mardi mercredi jeudi vendredi samedi dimanche lune marte miercole jueve vierne sabado domingo`)
 )
 
-// stems returns the stems of words.
-func stems(words map[string]bool) map[string]bool {
-	out := map[string]bool{}
-	for w := range words {
-		out[stem(w)] = true
-	}
-	return out
-}
-
-// classes maps names and words to a class of which somebody has one at a time, or changes one for another.
+// classes maps names to their class. A person has one thing of a class at a time, and changes it for another one.
 var classes = func() map[string]string {
 	out := map[string]string{}
 	for class, words := range map[string]string{

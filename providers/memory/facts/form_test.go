@@ -7,7 +7,7 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// TestForms checks what the form of a value tells.
+// TestForms checks the forms of values.
 func TestForms(t *testing.T) {
 	for content, want := range map[string]string{
 		"The user's physio is on Tuesdays.":                     "@day",

@@ -88,3 +88,12 @@ func verbVowel(a, b string) bool {
 	}
 	return a[len(a)-1] == 'o' || a[len(a)-1] == 'e'
 }
+
+// stems returns the stems of words.
+func stems[V any](words map[string]V) map[string]bool {
+	out := map[string]bool{}
+	for w := range words {
+		out[stem(w)] = true
+	}
+	return out
+}
