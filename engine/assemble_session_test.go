@@ -78,9 +78,9 @@ func TestCallOfASession(t *testing.T) {
 	f.turn(ragctx.Turn{UserID: "ben", SessionID: "before", Prompt: "My berth is number nine.", Response: "Noted."})
 	k := convo.Key{User: "ann", ID: "s"}
 	f.converse(t.Context(), k, ragctx.TextMessage(ragctx.RoleUser, "hello"), ragctx.TextMessage(ragctx.RoleAssistant, "hello"))
-	a, _ := f.callOf(k, engine.SessionRequest{Request: assemble.Request{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "what number is my berth?")}}})
+	a, _ := f.callOf(k, engine.SessionRequest{Request: assemble.Request{Messages: []ragctx.Message{ragctx.TextMessage(ragctx.RoleUser, "which berth is mine?")}}})
 	text := a.Context.Rendered()
-	if !strings.Contains(text, "number seven") || strings.Contains(text, "number nine") || a.Query != "what number is my berth?" || len(a.View.Messages) != 3 {
+	if !strings.Contains(text, "number seven") || strings.Contains(text, "number nine") || a.Query != "which berth is mine?" || len(a.View.Messages) != 3 {
 		t.Errorf("asked %q of %d messages: %s", a.Query, len(a.View.Messages), text)
 	}
 	if c, err := f.Sessions().Views().Compile(t.Context(), k, view.CompileOptions{}); err != nil || len(c.Messages) != 2 {

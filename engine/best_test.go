@@ -122,3 +122,20 @@ func TestMoreTokensKeepTheBest(whole *testing.T) {
 		}
 	})
 }
+
+// TestAFewTextsThatShareTheWord: a question stands clear of the minimum relevance although all texts have its word, and
+// none has its other words.
+func TestAFewTextsThatShareTheWord(t *testing.T) {
+	for n := 1; n <= 8; n++ {
+		f := open(t)
+		for i := range n {
+			f.turn(ragctx.Turn{UserID: fmt.Sprintf("user%d", i), SessionID: "s", Prompt: fmt.Sprintf("My berth is number %d.", i), Response: "Noted."})
+		}
+		for _, q := range []string{"which berth is mine?", "berth deposit"} {
+			a := f.ask(ragctx.ContextQuery{Query: q, UserID: "user0"})
+			if len(a.Items) == 0 || a.Items[0].Relevance < 1.5*ragctx.DefaultMinRelevance {
+				t.Errorf("%d texts, %q: %+v", n, q, a.Items)
+			}
+		}
+	}
+}

@@ -6,6 +6,10 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
+// UnseenTexts is the number of texts without the word that its weight assumes beside those of a collection. A few texts
+// do not show how frequent a word is: in a small collection all of them may have the word that a question asks for.
+const UnseenTexts = 4
+
 // KeywordParams are the parameters of the keyword score; package keyword has the formula. They
 // apply at query time: other values need no reindexing.
 //

@@ -120,7 +120,7 @@ func (p modelParams) open(
 				df++
 			}
 		}
-		idf := p.opening * weight * math.Log(1+(float64(len(whole))-df+0.5)/(df+0.5))
+		idf := p.opening * weight * math.Log(1+(float64(len(whole))+index.UnseenTexts-df+0.5)/(df+0.5))
 		bound += idf
 		for id := range whole {
 			if openings[id][term.text] {
@@ -191,7 +191,7 @@ func (p modelParams) bm25(chunks, texts map[uint64]modelChunk, terms map[modelTe
 				df++
 			}
 		}
-		idf := weight * math.Log(1+(n-df+0.5)/(df+0.5))
+		idf := weight * math.Log(1+(n+index.UnseenTexts-df+0.5)/(df+0.5))
 		bound += idf
 		for id, u := range texts {
 			if tf := u.tf[term.text]; tf > 0 {

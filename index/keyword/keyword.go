@@ -17,9 +17,10 @@
 // in the query:
 //
 //	sum of w · qtf · idf · tf / (tf + k1·(1 - b + b·(dl+20)/(avgdl+20)))
-//	idf = ln(1 + (N - df + ½)/(df + ½))
+//	idf = ln(1 + (N + 4 - df + ½)/(df + ½))
 //
-// w is 1 for words and 0.2 for pairs and grams. These weights, k1, b, and the half below are the
+// The 4 texts added to N ([index.UnseenTexts]) matter in small collections only: there, every text can have the
+// word that a question asks for. w is 1 for words and 0.2 for pairs and grams. These weights, k1, b, and the half below are the
 // defaults of [index.KeywordParams]. If the query has several wordings, qtf is the weighted sum of
 // the frequencies in each.
 //

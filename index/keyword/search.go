@@ -100,8 +100,9 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 	return chunks, err
 }
 
+// inverseFrequency returns the weight of a feature that df chunks (or items, or groups) have.
 func inverseFrequency(chunks, df int) float64 {
-	return math.Log1p((float64(chunks-df) + 0.5) / (float64(df) + 0.5))
+	return math.Log1p((float64(chunks-df+index.UnseenTexts) + 0.5) / (float64(df) + 0.5))
 }
 
 // smoothing is added to lengths; see the package comment.
