@@ -142,7 +142,7 @@ func (s *Server) contextRoutes() {
 		OperationID: "search", Method: http.MethodPost, Path: "/v1/search", Tags: []string{coreGroup},
 		Summary: "Search documents and memories", DefaultStatus: http.StatusOK,
 		Description: "Returns the best items, best first, without a token budget: max_tokens, tokenizer, format " +
-			"and preset are validated, but ignored.",
+			"and preset are validated, but ignored. A note says why there are no items.",
 	}, s.search)
 	register(s, huma.Operation{
 		OperationID: "explain", Method: http.MethodPost, Path: "/v1/explain", Tags: []string{coreGroup},

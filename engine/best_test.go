@@ -139,3 +139,37 @@ func TestAFewTextsThatShareTheWord(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptySearchSaysWhy: an empty list of results names its reason, and an absent namespace is one.
+func TestEmptySearchSaysWhy(t *testing.T) {
+	f := open(t)
+	f.put("berth.md", "The berth is number seven.")
+	f.put("anchor.md", "The anchor is beside the berth.")
+	least := 0.99
+	for _, c := range []struct {
+		query ragctx.ContextQuery
+		note  string
+	}{
+		{ragctx.ContextQuery{Query: "berth", MinRelevance: &least}, "docs: 2 found, none kept (2 below min_relevance)"},
+		{ragctx.ContextQuery{Query: "zyzzyva"}, "docs: no document matches the query"},
+		{ragctx.ContextQuery{Query: "berth", Namespace: "typo"}, `nothing has been stored in namespace "typo"`},
+	} {
+		found, err := f.Search(t.Context(), c.query)
+		if err != nil || len(found.Items) > 0 || !strings.Contains(found.Note, c.note) {
+			t.Errorf("%+v: %d items, note %q, %v", c.query, len(found.Items), found.Note, err)
+		}
+		if a := f.ask(c.query); len(a.Items) > 0 || !strings.Contains(a.Note, c.note) {
+			t.Errorf("%+v: the context has %d items, note %q", c.query, len(a.Items), a.Note)
+		}
+	}
+	q := ragctx.ContextQuery{Query: "anchor beside the berth"}
+	all, err := f.Search(t.Context(), q)
+	if err != nil || len(all.Items) != 2 || all.Note != "" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	least = (all.Items[0].Relevance + all.Items[1].Relevance) / 2
+	q.MinRelevance = &least
+	if found, err := f.Search(t.Context(), q); err != nil || len(found.Items) != 1 || !strings.HasPrefix(found.Note, "1 item with a relevance below 0.") {
+		t.Errorf("%d items, note %q, %v", len(found.Items), found.Note, err)
+	}
+}

@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
@@ -62,8 +64,19 @@ func (e *core) uncached(ctx context.Context, q ragctx.ContextQuery, sessionProvi
 	q, unquoted := e.unquote(ctx, q)
 	a, err := e.resolver.Resolve(ctx, q, sessionProviders...)
 	a.Unquoted = unquoted
+	if len(a.Items) == 0 && err == nil {
+		a.Note = cmp.Or(e.missing(ctx, q.Namespace), a.Note)
+	}
 	highlight(ctx, q, a.Items, a.Terms)
 	return a, err
+}
+
+// missing returns the note of an answer from a namespace that does not exist, such as a misspelt one, or "".
+func (e *core) missing(ctx context.Context, namespace string) string {
+	if !e.namespaceMissing(ctx, namespace) {
+		return ""
+	}
+	return fmt.Sprintf("nothing has been stored in namespace %q", cmp.Or(namespace, ragctx.DefaultNamespace))
 }
 
 // recordAnswer publishes the events of an answer and counts the uses of its memories.
@@ -142,6 +155,8 @@ type SearchResult struct {
 	// Times is each provider's reading of the time expressions in the query, by provider name. Only
 	// explained results have them.
 	Times map[string]ragctx.TimeReading `json:"times,omitempty"`
+	// Note says why there are no items, or how many have too little relevance.
+	Note string `json:"note,omitempty"`
 }
 
 // Search returns the best items of documents and memories, best first, at most MaxResults, without
@@ -222,7 +237,10 @@ func (e *core) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (SearchR
 			res.Times[p.Name] = *p.Time
 		}
 	}
-	res.Items, res.Degraded, res.Corrections = a.Items, a.Degraded, a.Corrections
+	res.Items, res.Degraded, res.Corrections, res.Note = a.Items, a.Degraded, a.Corrections, a.Note
+	if len(res.Items) == 0 {
+		res.Note = cmp.Or(e.missing(ctx, q.Namespace), res.Note)
+	}
 	highlight(ctx, q, res.Items, a.Terms)
 	return res, nil
 }

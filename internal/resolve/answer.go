@@ -226,7 +226,7 @@ func (r *Resolver) ranked(
 	return a, ordered.list, nil
 }
 
-// noteMinRelevance reports the items dropped by the default of min_relevance.
+// noteMinRelevance reports the items dropped by min_relevance.
 func (a *Answer) noteMinRelevance(q ragctx.ContextQuery) {
 	n := 0
 	for _, d := range a.Dropped {

@@ -288,6 +288,11 @@ func (r *Resolver) Rank(ctx context.Context, q ragctx.ContextQuery, providers ..
 	for _, c := range list[:min(len(list), q.MaxResults)] {
 		a.Items = append(a.Items, c.item)
 	}
+	if len(a.Items) == 0 {
+		a.Note = a.whyEmpty(q, nil, nil)
+	} else {
+		a.noteMinRelevance(q)
+	}
 	return a, nil
 }
 

@@ -4825,6 +4825,8 @@ export interface components {
             degraded: string[];
             /** @description best first */
             items: components["schemas"]["ContextItem"][];
+            /** @description why there are no items, or how many have a relevance below min_relevance */
+            note?: string;
             /** @description interpretation of the query's time expressions by each provider; only in explained results */
             times?: {
                 [key: string]: components["schemas"]["TimeReading"];

@@ -8133,6 +8133,11 @@ class SearchResult(TypedDict):
     best first
     """
 
+    note: NotRequired[str]
+    """
+    why there are no items, or how many have a relevance below min_relevance
+    """
+
     times: NotRequired[dict[str, TimeReading]]
     """
     interpretation of the query's time expressions by each provider; only in explained results
