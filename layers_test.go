@@ -21,7 +21,7 @@ var layers = []string{
 	". internal/atomicfile/faultfs",
 	"embed/internal/safetensors embed/internal/wordpiece internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
 	"embed/minilm/kernel index/vector/kernel index/keyword/internal/blockmax session/wire session/wire/pairing",
-	"internal/events internal/imports internal/llm internal/otlp internal/queryexpand internal/rerank internal/text/sentence internal/tokens",
+	"internal/events internal/imports internal/llm internal/otlp internal/pgclient internal/queryexpand internal/rerank internal/text/sentence internal/tokens",
 	"embed index index/vector/hnsw session xmlfmt",
 	"embed/minilm embed/remote embed/static index/indextest index/keyword index/vector internal/ledger internal/passage session/sessiontest",
 	"embed/builtin index/local index/weaviate internal/ledger/ledgertest internal/resolve session/assemble session/compact",
@@ -29,7 +29,7 @@ var layers = []string{
 	"internal/store",
 	"internal/retrieve internal/store/sqlstore",
 	"internal/store/sqlite",
-	"internal/store/postgres internal/store/postgres/pgtest",
+	"index/pgvector internal/store/postgres internal/store/postgres/pgtest",
 	// providers and stages
 	"providers/docs/extract providers/docs/fetch providers/memory/facts providers/remote",
 	"providers/docs providers/memory providers/procedures",

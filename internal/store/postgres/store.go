@@ -29,6 +29,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/httpclient"
+	"github.com/ragctx/ragctx/internal/pgclient"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/internal/store/sqlstore"
 )
@@ -83,9 +84,6 @@ const (
 	maxSlow        = 4
 )
 
-// connectTimeout limits how long the server may take to accept a connection.
-const connectTimeout = 10 * time.Second
-
 // migrationPatience is how long a process that follows waits for the leader to migrate the database.
 const migrationPatience = 30 * time.Second
 
@@ -94,26 +92,16 @@ const lockTimeout = 30 * time.Second
 
 // Open opens the database at a URL such as postgres://user@host/name and migrates its schema.
 func Open(ctx context.Context, url string, o Options) (*Store, error) {
-	config, err := pgx.ParseConfig(url)
+	config, err := pgclient.Config("store", url)
 	if err != nil {
-		return nil, ragctx.Invalid("store", "is no URL of a database: %s; write it as postgres://user@host/name", withoutSecret(err, url))
+		return nil, err
 	}
+	config.RuntimeParams["lock_timeout"] = fmt.Sprint(lockTimeout.Milliseconds())
+	// A commit that is cancelled while it waits for a replica succeeds without the replica.
+	config.RuntimeParams["statement_timeout"] = "0"
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	config.ConnectTimeout = connectTimeout
-	config.DialFunc = httpclient.Dial(net.Dialer{KeepAlive: 15 * time.Second})
-	config.LookupFunc = httpclient.Unresolved
-	config.RuntimeParams["application_name"] = "ragctx"
-	config.RuntimeParams["lock_timeout"] = fmt.Sprint(lockTimeout.Milliseconds())
-	config.RuntimeParams["client_encoding"] = "UTF8"
-	// A commit that is cancelled while it waits for a replica succeeds without the replica.
-	config.RuntimeParams["statement_timeout"] = "0"
-	// The server frees the locks of a machine that has vanished within half a minute.
-	config.RuntimeParams["tcp_keepalives_idle"] = "10"
-	config.RuntimeParams["tcp_keepalives_interval"] = "5"
-	config.RuntimeParams["tcp_keepalives_count"] = "3"
-	config.RuntimeParams["tcp_user_timeout"] = "20000"
 	s := &Store{dir: o.Dir, now: o.Now, slow: make(chan struct{}, maxSlow)}
 	s.db = sql.OpenDB(connector{stdlib.GetConnector(*config)})
 	s.db.SetMaxOpenConns(maxConnections)
@@ -400,13 +388,4 @@ func commitError(err error) error {
 	}
 	return fmt.Errorf("%w: the connection was lost while the write was committed: it may be stored; read before you repeat it: %v",
 		ragctx.ErrUnavailable, err)
-}
-
-// withoutSecret returns the text of an error about a URL without the URL, which may hold a password.
-func withoutSecret(err error, url string) string {
-	text := err.Error()
-	if _, reason, ok := strings.Cut(text, "`: "); ok {
-		text = reason
-	}
-	return strings.ReplaceAll(text, url, "…")
 }

@@ -131,11 +131,23 @@ func (s *Server) Database(t testing.TB, name string) string {
 	return s.url(name)
 }
 
+// Extended creates a database with an extension, and returns its URL. If the server does not have it, the test is skipped.
+func (s *Server) Extended(t testing.TB, extension string) string {
+	t.Helper()
+	url := s.Database(t, "extended")
+	if err := runAt(url, "CREATE EXTENSION IF NOT EXISTS "+extension); err != nil {
+		t.Skipf("the server in %s has no extension %s: %v", s.bin, extension, err)
+	}
+	return url
+}
+
 // run runs a statement.
-func (s *Server) run(statement string) error {
+func (s *Server) run(statement string) error { return runAt(s.url("postgres"), statement) }
+
+func runAt(url, statement string) error {
 	ctx, end := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer end()
-	c, err := pgx.Connect(ctx, s.url("postgres"))
+	c, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return err
 	}
