@@ -26,6 +26,8 @@ type Feature string
 const (
 	// Scores equal the model's.
 	Scores Feature = "exact scores"
+	// Neighbours are hits in a long text that have no word of the query, but neighbours that do.
+	Neighbours Feature = "hits beside a match"
 	// GroupScores are the scores of groups.
 	GroupScores Feature = "scores of groups"
 	// Vocabulary lists the words that match a pattern or correct a word.
@@ -74,7 +76,7 @@ func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.Keyword
 		"Patterns":            {keywordPatterns, Vocabulary},
 		"Spelling":            {keywordSpelling, Vocabulary},
 		"TermWordings":        {keywordTermWordings, Scores},
-		"Neighbours":          {keywordNeighbours, Scores},
+		"Neighbours":          {keywordNeighbours, Neighbours},
 		"Extra":               {test: keywordExtra},
 		"Groups":              {keywordGroups, GroupScores},
 		"Wordings":            {test: keywordWordings},
@@ -92,7 +94,9 @@ func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.Keyword
 		"Closed":              {test: keywordClosed},
 		"Concurrent":          {test: keywordConcurrent},
 		"ConcurrentViews":     {keywordConcurrentViews, WholeBatches},
-		"Model":               {func(t *testing.T, open OpenKeyword) { keywordModelTest(t, open, longText) }, Scores},
+		"Model": {func(t *testing.T, open OpenKeyword) {
+			keywordModelTest(t, open, longText, !slices.Contains(without, Vocabulary))
+		}, Scores},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if slices.Contains(without, c.needs) {
@@ -105,7 +109,7 @@ func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.Keyword
 
 // TestKeywordLong checks an index that treats items of long chunks or more as long.
 func TestKeywordLong(t *testing.T, long int, open func(t *testing.T, dir string) index.KeywordIndex) {
-	keywordModelTest(t, open, long)
+	keywordModelTest(t, open, long, true)
 }
 
 // keywordIndex is an index under test. It fails the test on an error.

@@ -68,15 +68,23 @@ func kindWeightsOf(p index.KeywordParams) kindWeights {
 // QueryFeature is a feature of a query with its weight in the score, 1 for a word that the query has once.
 type QueryFeature struct {
 	Text   string
+	Kind   analysis.Kind
 	Weight float64
+	// Of has the words that contain a gram.
+	Of []string
 }
 
 // QueryFeatures returns the features that a search for q scores, for an index that keeps them elsewhere.
 func QueryFeatures(q *index.KeywordQuery) (list []QueryFeature) {
 	weights := kindWeightsOf(q.Params.WithDefaults())
-	for _, f := range featuresOf(q) {
+	all := featuresOf(q)
+	for _, f := range all {
 		if w := f.weight * weights[f.kind]; w > 0 {
-			list = append(list, QueryFeature{f.text, w})
+			of := make([]string, len(f.words))
+			for i, word := range f.words {
+				of[i] = all[word].text
+			}
+			list = append(list, QueryFeature{f.text, f.kind, w, of})
 		}
 	}
 	return list

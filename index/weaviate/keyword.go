@@ -85,7 +85,7 @@ func termsOf(c index.TextChunk) string {
 type keywordIndex struct {
 	tenant
 
-	freqs docFreqs
+	freqs keyword.Frequencies[int64]
 }
 
 var _ index.KeywordIndex = (*keywordIndex)(nil)
@@ -98,7 +98,7 @@ func (x *keywordIndex) Apply(ctx context.Context, seq uint64, upserts []index.Te
 			Class: x.class, Tenant: x.name, ID: objectID(u.ID), Properties: map[string]any{"chunk": true, "terms": termsOf(u)},
 		})
 	}
-	x.freqs.changed(len(objects) + len(deletes))
+	x.freqs.Changed(len(objects) + len(deletes))
 	return x.apply(ctx, seq, objects, deletes)
 }
 
@@ -167,7 +167,21 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 
 // bound returns the score that no chunk exceeds, in copies.
 func (x *keywordIndex) bound(ctx context.Context, terms []copies) (sum float64, err error) {
-	freqs, chunks, err := x.freqs.of(ctx, &x.tenant, terms)
+	chunks, err := x.countChunks(ctx)
+	if err != nil {
+		return 0, err
+	}
+	texts := make([]string, len(terms))
+	for i, t := range terms {
+		texts[i] = t.term
+	}
+	freqs, err := x.freqs.Of(texts, chunks, func(lacking []string) ([]int64, error) {
+		filters := make([]string, len(lacking))
+		for i, term := range lacking {
+			filters[i] = hasTerm(term)
+		}
+		return x.counts(ctx, filters)
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -217,59 +231,4 @@ func (x *keywordIndex) Words(context.Context, analysis.Pattern, int) ([]string, 
 		return nil, index.ErrClosed
 	}
 	return nil, nil
-}
-
-// docFreqs caches in how many chunks a term is. They are read again after a twentieth of the chunks has changed.
-type docFreqs struct {
-	mu      sync.Mutex
-	known   map[string]int64
-	chunks  int64 // when the cache was empty
-	changes int
-}
-
-// maxFreqs bounds the cached terms.
-const maxFreqs = 100_000
-
-func (d *docFreqs) changed(n int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.changes += n; int64(d.changes) > d.chunks/20 || len(d.known) > maxFreqs {
-		d.known, d.changes = nil, 0
-	}
-}
-
-// of returns the number of chunks with each term, and of all.
-func (d *docFreqs) of(ctx context.Context, t *tenant, terms []copies) (freqs []int64, chunks int64, err error) {
-	if chunks, err = t.countChunks(ctx); err != nil {
-		return nil, 0, err
-	}
-	freqs = make([]int64, len(terms))
-	var filters []string
-	var lacking []int
-	d.mu.Lock()
-	if d.known == nil {
-		d.known, d.chunks = make(map[string]int64), chunks
-	}
-	known := d.known
-	for i, c := range terms {
-		n, ok := known[c.term]
-		if freqs[i] = n; !ok {
-			filters, lacking = append(filters, hasTerm(c.term)), append(lacking, i)
-		}
-	}
-	d.mu.Unlock()
-	if len(lacking) == 0 {
-		return freqs, chunks, nil
-	}
-	counts, err := t.counts(ctx, filters)
-	if err != nil {
-		return nil, 0, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for n, i := range lacking {
-		freqs[i] = counts[n]
-		known[terms[i].term] = counts[n] // of a cache that may have been replaced
-	}
-	return freqs, chunks, nil
 }

@@ -63,7 +63,7 @@ func TestKeywordIndex(t *testing.T) {
 			t.Fatal(err)
 		}
 		return x
-	}, indextest.Scores, indextest.GroupScores, indextest.Vocabulary, indextest.TieOrder, indextest.WholeBatches)
+	}, indextest.Scores, indextest.Neighbours, indextest.GroupScores, indextest.Vocabulary, indextest.TieOrder, indextest.WholeBatches)
 }
 
 func TestVectorIndex(t *testing.T) {

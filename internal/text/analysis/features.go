@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -113,4 +114,15 @@ func Grams(word []byte, emit func(gram []byte)) {
 		buf[start-1] = gramMark // overwrites a byte that no later gram contains
 		emit(buf[start-1 : end])
 	}
+}
+
+// KindOf returns the kind of a feature.
+func KindOf(feature string) Kind {
+	switch {
+	case strings.HasPrefix(feature, string(gramMark)):
+		return Gram
+	case strings.Contains(feature, string(pairSpace)):
+		return Pair
+	}
+	return Word
 }
