@@ -6,7 +6,7 @@
 #   ./check.sh quick   go.mod, build, vet and plain tests, the long ones in part
 #   ./check.sh console the console in a browser
 #   ./check.sh clients the packages of clients/ against the program
-#   ./check.sh cluster the store in PostgreSQL, the indexes in Weaviate
+#   ./check.sh cluster the store in PostgreSQL, the indexes in Weaviate and PostgreSQL
 #
 # FUZZTIME (default 2s) is how long each fuzz target runs. RAGCTX_EVAL_DATA
 # points the tests that need evaluation data to it; without it they skip.
@@ -111,7 +111,7 @@ beside() {
   tools/compat/run.sh "$scratch/ragctx"
 
   step cluster
-  # The store in PostgreSQL, the indexes in Weaviate.
+  # The store in PostgreSQL, the indexes in Weaviate and PostgreSQL.
   tools/cluster/run.sh
 }
 set -m # a group of its own, which can be ended as a whole

@@ -13,6 +13,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -133,8 +134,8 @@ type Options struct {
 	Follow bool
 	// Advertise is the host and port at which the other processes of Store reach this one; "" is the address of [Node.Announce].
 	Advertise string
-	// Index is the URL of the Weaviate cluster that has the indexes, with the API key IndexKey unless that is "";
-	// "" keeps them in files of Dir. See [weaviate.Options].
+	// Index is the URL of the Weaviate cluster or of the PostgreSQL database that has the indexes; "" keeps them in files of Dir. IndexKey
+	// is the API key of the cluster, if that is not "". See [weaviate.Options] and [pgvector.Options].
 	Index, IndexKey string
 	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
 	// [*store.LostError]. Its indexes are rebuilt.
@@ -363,6 +364,9 @@ func (e *core) Close() error {
 	}
 	if e.collections != nil {
 		errs = append(errs, e.collections.Close())
+	}
+	if c, ok := e.opts.Indexes.(io.Closer); ok {
+		errs = append(errs, c.Close())
 	}
 	if e.ledger != nil {
 		errs = append(errs, e.ledger.Close())

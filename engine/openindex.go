@@ -11,21 +11,28 @@ import (
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/local"
+	"github.com/ragctx/ragctx/index/pgvector"
 	"github.com/ragctx/ragctx/index/weaviate"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
-// openIndexes returns the opener of indexes that the options name. With a cluster it deletes the files of local indexes,
+// openIndexes returns the opener of indexes that the options name. With a server it deletes the files of local indexes,
 // which would keep what is erased from now on.
 func (e *core) openIndexes() (index.Opener, error) {
 	dir := filepath.Join(e.opts.Dir, store.IndexName)
 	if e.opts.Index == "" {
 		return local.Opener{Dir: dir, Graph: e.opts.VectorGraph, Logger: e.opts.Logger}, nil
 	}
-	o, err := weaviate.New(weaviate.Options{
-		URL: e.opts.Index, Key: e.opts.IndexKey, Now: e.opts.Now, Logger: e.opts.Logger,
-		Follows: func() bool { return e.node.isLed() }, // the node is made later
-	})
+	var o index.Opener
+	var err error
+	follows := func() bool { return e.node.isLed() } // the node is made later
+	if pgvector.Serves(e.opts.Index) {
+		o, err = pgvector.New(pgvector.Options{URL: e.opts.Index, Follows: follows, Logger: e.opts.Logger})
+	} else {
+		o, err = weaviate.New(weaviate.Options{
+			URL: e.opts.Index, Key: e.opts.IndexKey, Now: e.opts.Now, Logger: e.opts.Logger, Follows: follows,
+		})
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
 
 // relay passes connections on to a server while it is up.
@@ -76,18 +78,38 @@ func (r *relay) pass(c net.Conn) {
 	_, _ = io.Copy(c, d)
 }
 
-// TestIndexOnWeaviate writes, asks and deletes with indexes in a cluster, also while the way to it is cut: writes are acknowledged, and
-// answers are degraded, never wrong. Afterwards all is found that was written, and nothing that was deleted.
+// TestIndexOnWeaviate tests indexes in a Weaviate cluster.
 func TestIndexOnWeaviate(t *testing.T) {
 	server, ok := strings.CutPrefix(os.Getenv("RAGCTX_TEST_WEAVIATE"), "weaviate://")
 	if !ok {
 		t.Skip("no Weaviate server: RAGCTX_TEST_WEAVIATE is not set; tools/cluster/run.sh starts one")
 	}
-	r := newRelay(t, server+":8080")
-	url := fmt.Sprintf("weaviate://%s/E%dx%d", r.ln.Addr(), os.Getpid(), time.Now().UnixNano())
+	testIndexOn(t, server+":8080", "weaviate", func(addr string) string {
+		return fmt.Sprintf("weaviate://%s/E%dx%d", addr, os.Getpid(), time.Now().UnixNano())
+	})
+}
+
+// TestIndexOnPostgres tests indexes in a PostgreSQL database.
+func TestIndexOnPostgres(t *testing.T) {
+	u, err := url.Parse(pgtest.Start(t, false).Extended(t, "vector"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testIndexOn(t, u.Host, "pgvector", func(addr string) string {
+		u.Host = addr
+		return u.String()
+	})
+}
+
+// testIndexOn writes, asks and deletes with indexes in a server, also while the way to it is cut: writes are acknowledged, and
+// answers are degraded, never wrong. Afterwards all is found that was written, and nothing that was deleted.
+func testIndexOn(t *testing.T, server, kind string, urlAt func(addr string) string) {
+	t.Helper()
+	r := newRelay(t, server)
+	at := urlAt(r.ln.Addr().String())
 	dir := t.TempDir()
 	open := func() *engine.Engine {
-		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: url, AnswerCache: -1, ProviderTimeout: patience})
+		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: at, AnswerCache: -1, ProviderTimeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +170,7 @@ func TestIndexOnWeaviate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, degraded := ask("ada", "What does the otter eat?"); strings.Contains(got, "urchins") || len(degraded) == 0 {
-		t.Errorf("with the cluster away: degraded %v\n%s", degraded, got)
+		t.Errorf("with the server away: degraded %v\n%s", degraded, got)
 	}
 	r.set(true)
 	finds("ada", "What does the narwhal eat?", "halibut", true)
@@ -162,7 +184,7 @@ func TestIndexOnWeaviate(t *testing.T) {
 	finds("bob", "What does the narwhal eat?", "halibut", true)
 	finds("bob", "What is my walrus called?", "adawalrus", false)
 	for _, i := range e.Metrics().Indexes(t.Context()) {
-		if i.Keyword.Kind != "weaviate" || !slices.Contains([]string{"documents", "memories"}, i.ID.Kind.String()) {
+		if i.Keyword.Kind != kind || !slices.Contains([]string{"documents", "memories"}, i.ID.Kind.String()) {
 			t.Errorf("index %+v", i)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -18,6 +19,7 @@ import (
 	"github.com/ragctx/ragctx/embed"
 	"github.com/ragctx/ragctx/embed/builtin"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/index/pgvector"
 )
 
 // Options are the options of [Run] and [Ablate]. Data and Out are required.
@@ -201,15 +203,17 @@ func (o *Options) indexOf(set string) string {
 	if o.Index == "" {
 		return ""
 	}
+	name := strings.NewReplacer("_", "", "-", "").Replace(set)
+	if u, err := url.Parse(o.Index); err == nil && pgvector.Serves(o.Index) {
+		params := u.Query()
+		params.Set("schema", cmp.Or(params.Get("schema"), "eval")+name)
+		u.RawQuery = params.Encode()
+		return u.String()
+	}
 	if scheme, rest, _ := strings.Cut(o.Index, "://"); !strings.Contains(rest, "/") {
 		o.Index = scheme + "://" + rest + "/eval"
 	}
-	return o.Index + strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' {
-			return -1
-		}
-		return r
-	}, set)
+	return o.Index + name
 }
 
 // undated returns the entries without a known time, if entries have times.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index/pgvector"
 	"github.com/ragctx/ragctx/index/weaviate"
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
@@ -71,12 +72,19 @@ func checkStore(v string) error {
 	return nil
 }
 
-// checkIndex accepts local and the URL of a cluster.
+// checkIndex accepts local, the URL of a cluster, and that of a PostgreSQL database without a password.
 func checkIndex(v string) error {
 	if v == localIndex {
 		return nil
 	}
-	if f, ok := errors.AsType[*ragctx.FieldError](weaviate.Check(v)); ok {
+	check := weaviate.Check
+	if pgvector.Serves(v) {
+		if err := checkStore(v); err != nil {
+			return err
+		}
+		check = pgvector.Check
+	}
+	if f, ok := errors.AsType[*ragctx.FieldError](check(v)); ok {
 		return errors.New(f.Problem)
 	}
 	return nil

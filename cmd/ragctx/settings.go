@@ -83,8 +83,9 @@ func allSettings() []setting {
 				fixed(""), optional(checkStore),
 			},
 			{
-				"index", "Weaviate cluster that has the indexes, as weaviate://host1,host2; local keeps them in files of the data " +
-					"directory. The API key is read from RAGCTX_INDEX_KEY",
+				"index", "Weaviate cluster or PostgreSQL database that has the indexes, as weaviate://host1,host2 or " +
+					"postgres://user@host/name; local keeps them in files of the data directory. The API key of a cluster is read " +
+					"from RAGCTX_INDEX_KEY",
 				fixed(localIndex), checkIndex,
 			},
 			{"namespace", "namespace, the isolation between tenants", fixed("default"), checkNamespace},

@@ -30,6 +30,8 @@ func TestIndexSetting(t *testing.T) {
 		"local": true, "weaviate://a": true, "weaviate://a:1,b.example.com/team1": true, "weaviates://[::1]:8080": true,
 		"": false, "http://a": false, "weaviate://": false, "weaviate://a/b/c": false, "weaviate://a/b-c": false,
 		"weaviate://key@a": false, "weaviate://a,": false,
+		"postgres://me@a/x": true, "postgresql://a/x?schema=team_1&sslmode=disable": true,
+		"postgres://a": false, "postgres://me:hush@a/x": false, "postgres://a/x?schema=Team": false, "postgres://a/x?sslmode=odd": false,
 	} {
 		if err := checkIndex(v); (err == nil) != ok {
 			t.Errorf("%q: %v", v, err)

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# The tests with a Weaviate server (weaviate.sh), and those of the store in PostgreSQL, which start servers of their own. Debian's package
-# is installed where root and apt are there; elsewhere, without a server's programs, they are skipped with the reason.
+# The tests with a Weaviate server (weaviate.sh), those with pgvector (pgvector.sh), and those of the store in PostgreSQL, which start
+# servers of their own. Debian's package is installed where root and apt are there; elsewhere, without a server's programs, they are
+# skipped with the reason.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 unset RAGCTX_NO_POSTGRES
 tools/cluster/weaviate.sh
+tools/cluster/pgvector.sh
 export CGO_ENABLED=0 GOFLAGS="${GOFLAGS:-} -trimpath"
 
 found() { command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }

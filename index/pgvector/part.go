@@ -1,0 +1,248 @@
+package pgvector
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+)
+
+// writeBatch is the number of rows that are written in one statement.
+const writeBatch = 200
+
+// part is the index of a collection's words, or of its vectors in one embedding space. It has the common methods of both.
+type part struct {
+	*Opener
+
+	of                   index.Collection
+	space, table, format string
+	origin               func() string
+	id                   int32 // of the row in collections
+
+	closed atomic.Bool
+	chunks atomic.Int64 // when they were counted last
+
+	mu             sync.Mutex // guards the fields below
+	applied, saved uint64
+	followed       bool // applied has changes of another process, which saved does not have
+}
+
+// key is the number of a chunk in a table: numbers with a sign then have the order of ids.
+func key(chunk uint64) int64 { return int64(chunk ^ 1<<63) } //nolint:gosec // all bits are used
+
+// number is the number of a change in a table.
+func number(seq uint64) int64 { return int64(seq) } //nolint:gosec // a database has fewer
+
+func chunkOf(key int64) uint64 { return uint64(key) ^ 1<<63 } //nolint:gosec // all bits are used
+
+func keysOf(chunks []uint64) []int64 {
+	keys := make([]int64, len(chunks))
+	for i, c := range chunks {
+		keys[i] = key(c)
+	}
+	return keys
+}
+
+// open makes the tables, and reads the state of the index. An index of another store or format is deleted.
+func (x *part) open(knows func(origin string) bool, making string) error {
+	if x.origin == nil {
+		x.origin = func() string { return "" }
+	}
+	return x.do(context.Background(), writeTime, func(ctx context.Context) error {
+		if err := x.ensure(ctx, x.table, making); err != nil {
+			return err
+		}
+		var format, origin string
+		var seq, chunks int64
+		const where = "namespace = $1 AND kind = $2 AND space = $3"
+		err := x.pool.QueryRow(ctx, "SELECT id, format, origin, seq, chunks FROM collections WHERE "+where, x.of.Namespace,
+			x.of.Kind, x.space).Scan(&x.id, &format, &origin, &seq, &chunks)
+		switch {
+		case err != nil && !errors.Is(err, pgx.ErrNoRows):
+			return err
+		case err == nil && format == x.format && (knows == nil || knows(origin)):
+			x.applied, x.saved = uint64(seq), uint64(seq) //nolint:gosec // as written
+			x.chunks.Store(chunks)
+			return nil
+		case x.follows():
+			return fmt.Errorf("%w: pgvector: the process that writes has not filled %s yet", ragctx.ErrUnavailable, x.table)
+		}
+		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
+			if err := remove(ctx, tx, []string{x.table}, where, x.of.Namespace, x.of.Kind, x.space); err != nil {
+				return err
+			}
+			return tx.QueryRow(ctx,
+				"INSERT INTO collections (namespace, kind, space, format, origin) VALUES ($1, $2, $3, $4, $5) RETURNING id",
+				x.of.Namespace, x.of.Kind, x.space, x.format, x.origin()).Scan(&x.id)
+		})
+	})
+}
+
+// errTaken reports that the index is not as this process has left it. It is opened again then.
+var errTaken = fmt.Errorf("%w: pgvector: another process has written to the index, or the server has lost changes", ragctx.ErrUnavailable)
+
+// counts are the numbers of a collection.
+type counts struct{ chunks, items, length int64 }
+
+// apply deletes the rows of chunks and writes new ones, in one transaction. insert queues the statements that write; added is what they
+// add to the numbers of the collection. While another process writes, it only counts the change.
+func (x *part) apply(ctx context.Context, seq uint64, gone []uint64, added counts, insert func(*pgx.Batch)) error {
+	if x.closed.Load() {
+		return index.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.follows():
+		x.applied, x.followed = max(x.applied, seq), true
+		return nil
+	case x.followed:
+		return errTaken
+	}
+	if len(gone) > 0 {
+		if err := x.write(ctx, max(x.applied, seq), gone, added, insert); err != nil {
+			return err
+		}
+	}
+	x.applied = max(x.applied, seq)
+	return nil
+}
+
+// changing deletes rows, and changes the row of the collection unless another process has changed it.
+const changing = `WITH gone AS (DELETE FROM %s WHERE collection = $1 AND chunk = ANY($2) RETURNING %s)
+UPDATE collections SET seq = $3, origin = $4, chunks = chunks + $6 - (SELECT count(*) FROM gone),
+  items = items + $7 - (SELECT count(*) FROM gone WHERE place = 0), length = length + $8 - (SELECT coalesce(sum(length), 0) FROM gone)
+WHERE id = $1 AND seq = $5 RETURNING chunks`
+
+// write writes changes together with the cursor. The caller holds mu.
+func (x *part) write(ctx context.Context, seq uint64, gone []uint64, added counts, insert func(*pgx.Batch)) error {
+	returned := "place, length"
+	if x.space != "" {
+		returned = "1 AS place, 0 AS length"
+	}
+	var chunks int64
+	err := x.do(ctx, writeTime, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
+			err := tx.QueryRow(ctx, fmt.Sprintf(changing, quoted(x.table), returned), x.id, keysOf(gone), number(seq), x.origin(),
+				number(x.saved), added.chunks, added.items, added.length).Scan(&chunks)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return errTaken
+			}
+			if err != nil || insert == nil {
+				return err
+			}
+			var b pgx.Batch
+			insert(&b)
+			return tx.SendBatch(ctx, &b).Close()
+		})
+	})
+	if err == nil {
+		x.saved = seq
+		x.chunks.Store(chunks)
+	}
+	return err
+}
+
+// Cursor implements [index.KeywordIndex].
+func (x *part) Cursor() uint64 {
+	if x.closed.Load() {
+		return 0
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.saved
+}
+
+// Flush implements [index.KeywordIndex]. Only a cursor without changes is not saved yet.
+func (x *part) Flush(ctx context.Context) error {
+	if x.closed.Load() {
+		return index.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.saved == x.applied || x.followed {
+		return nil
+	}
+	return x.write(ctx, x.applied, nil, counts{}, nil)
+}
+
+// Compact implements [index.KeywordIndex]. It vacuums the table.
+func (x *part) Compact(ctx context.Context) error {
+	if err := x.Flush(ctx); err != nil || x.follows() {
+		return err
+	}
+	_, err := x.pool.Exec(ctx, "VACUUM "+quoted(x.table))
+	return wrap(ctx, err)
+}
+
+// Close implements [index.KeywordIndex]. Changes without chunks may be applied again.
+func (x *part) Close() error {
+	if x.closed.Swap(true) {
+		return index.ErrClosed
+	}
+	return nil
+}
+
+// Stats implements [index.KeywordIndex]. While the server is away, the last number of chunks counts.
+func (x *part) Stats() index.PartStats {
+	if x.closed.Load() {
+		return index.PartStats{}
+	}
+	_ = x.count(context.Background())
+	return index.PartStats{Chunks: int(x.chunks.Load()), Kind: "pgvector"}
+}
+
+// count counts the chunks.
+func (x *part) count(ctx context.Context) error {
+	return x.do(ctx, searchTime, func(ctx context.Context) error {
+		var n int64
+		err := x.pool.QueryRow(ctx, "SELECT chunks FROM collections WHERE id = $1", x.id).Scan(&n)
+		if err == nil {
+			x.chunks.Store(n)
+		}
+		return err
+	})
+}
+
+// best searches for hits until k are accepted. search returns the first n hits, and whether there are no more; n grows up to most.
+func best(k, most int, accept index.Accept, search func(n int) (hits []index.Scored, all bool, err error)) ([]index.Scored, error) {
+	k = min(k, most)
+	if k <= 0 {
+		return nil, nil
+	}
+	n := k
+	if accept != nil {
+		n = min(2*k, most)
+	}
+	for {
+		found, all, err := search(n)
+		if err != nil {
+			return nil, err
+		}
+		hits := make([]index.Scored, 0, k)
+		for _, h := range found {
+			if accept == nil || accept(h.ID) {
+				hits = append(hits, h)
+			}
+		}
+		if len(hits) >= k || all || n == most {
+			slices.SortFunc(hits, func(a, b index.Scored) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
+			return hits[:min(k, len(hits))], nil
+		}
+		n = min(4*n, most)
+	}
+}

@@ -1,0 +1,408 @@
+// Package pgvector keeps the indexes of all collections in a PostgreSQL database with the extension pgvector. This process has the
+// catalog of each open collection, in memory; it is read from the store when the collection is opened.
+//
+// The tables are in a schema of their own (schema.sql): one of words for all collections, and one of vectors for each embedding space. A
+// batch of changes is applied in one transaction, together with the cursor.
+package pgvector
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/pgclient"
+	"github.com/ragctx/ragctx/internal/text/analysis"
+)
+
+const (
+	defaultSchema = "ragctx_index"
+	maxSchema     = 40
+	schemaLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
+	schemaParam   = "schema"
+	layout        = "1" // of the rows; another one makes the indexes anew
+)
+
+//go:embed schema.sql
+var tables string
+
+// Options configure an [Opener].
+type Options struct {
+	// URL is postgres://user@host/name, as for the store. The parameter schema names the schema of the tables, "ragctx_index" by
+	// default: each database of ragctx needs its own.
+	URL string
+	// Follows reports whether another process writes to the indexes, from the same changes. This one then only reads. nil is never.
+	Follows func() bool
+	Logger  *slog.Logger // nil is silent
+}
+
+// Serves reports whether the URL of an index is one of a PostgreSQL database.
+func Serves(raw string) bool {
+	return strings.HasPrefix(raw, "postgres://") || strings.HasPrefix(raw, "postgresql://")
+}
+
+// Check returns an error that matches [ragctx.ErrInvalid] unless raw is a URL for [Options].
+func Check(raw string) error {
+	_, _, err := parse(raw)
+	return err
+}
+
+// parse returns the configuration of connections, and the schema.
+func parse(raw string) (config *pgxpool.Config, schema string, err error) {
+	u, err := url.Parse(raw)
+	if err != nil || !Serves(raw) {
+		return nil, "", ragctx.Invalid("index", "is no URL of a database; write it as postgres://user@host/name")
+	}
+	params := u.Query()
+	if schema = params.Get(schemaParam); schema == "" {
+		schema = defaultSchema
+	}
+	if strings.Trim(schema, schemaLetters) != "" || len(schema) > maxSchema {
+		return nil, "", ragctx.Invalid("index", "has the schema %q; use at most %d small letters, digits and underscores",
+			ragctx.Clip(schema), maxSchema)
+	}
+	params.Del(schemaParam)
+	u.RawQuery = params.Encode()
+	one, err := pgclient.Config("index", u.String())
+	if err != nil {
+		return nil, "", err
+	}
+	if config, err = pgxpool.ParseConfig(u.String()); err != nil {
+		return nil, "", fmt.Errorf("index: %w", err) // which the line above has reported
+	}
+	config.ConnConfig = one
+	config.MaxConns, config.MaxConnIdleTime = maxConnections, time.Minute
+	maps.Copy(one.RuntimeParams, map[string]string{
+		"search_path":         `"` + schema + `", "$user", public, extensions`,
+		"lock_timeout":        fmt.Sprint(writeTime.Milliseconds()),
+		"plan_cache_mode":     "force_custom_plan", // a plan depends on the words and the collection
+		"jit":                 "off",
+		"hnsw.ef_search":      efSearch,
+		"hnsw.iterative_scan": "relaxed_order",
+	})
+	return config, schema, nil
+}
+
+const maxConnections = 16
+
+// Limits of a statement.
+const (
+	searchTime = 3 * time.Second
+	writeTime  = 30 * time.Second
+)
+
+// Opener opens indexes in a database.
+type Opener struct {
+	pool    *pgxpool.Pool
+	schema  string
+	follows func() bool
+	log     *slog.Logger
+
+	mu    sync.Mutex
+	known map[string]bool // the tables of words and vectors that exist
+}
+
+var _ index.Opener = (*Opener)(nil)
+
+// New returns an opener. It opens no connection.
+func New(o Options) (*Opener, error) {
+	config, schema, err := parse(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	p := &Opener{schema: schema, follows: o.Follows, log: o.Logger, known: make(map[string]bool)}
+	if p.follows == nil {
+		p.follows = func() bool { return false }
+	}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	if p.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
+		return nil, fmt.Errorf("index: %w", err)
+	}
+	return p, nil
+}
+
+// Close closes the connections.
+func (p *Opener) Close() error {
+	p.pool.Close()
+	return nil
+}
+
+// Open implements [index.Opener]. The engine is an [index.Hybrid] with both indexes in the database. It opens while the server is
+// away: it is degraded then, and opens its indexes when the server answers.
+func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error) {
+	if err := checkSpace(o.Space); err != nil {
+		return nil, err
+	}
+	h, err := index.Open(ctx, index.Options{
+		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor,
+		Keyword: func() (index.KeywordIndex, error) { return p.openWords(o) },
+		Vector:  func(s index.Space) (index.VectorIndex, error) { return p.openVectors(o, s) },
+		Logger:  p.log.With("namespace", o.Namespace, "kind", o.Kind),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return hybrid{h}, nil
+}
+
+func (p *Opener) openWords(o index.Opening) (*keywordIndex, error) {
+	x := &keywordIndex{part: p.part(o, "", wordTable, layout+"-"+analysis.Version), candidatesUpTo: candidates}
+	return x, x.open(o.Knows, "")
+}
+
+func (p *Opener) openVectors(o index.Opening, s index.Space) (*vectorIndex, error) {
+	table := vectorTable(s)
+	x := &vectorIndex{part: p.part(o, s.Name, table, layout+"-"+s.Identity), dim: s.Dimensions, scanUpTo: scanUpTo}
+	return x, x.open(o.Knows, fmt.Sprintf(vectorTables, quoted(table), s.Dimensions))
+}
+
+func (p *Opener) part(o index.Opening, space, table, format string) part {
+	return part{Opener: p, of: o.Collection, space: space, table: table, format: format, origin: o.Origin}
+}
+
+// vectorTables makes the table of an embedding space.
+const vectorTables = `
+CREATE TABLE %[1]s (collection int NOT NULL, chunk bigint NOT NULL, vector vector(%[2]d) NOT NULL, PRIMARY KEY (collection, chunk));
+CREATE INDEX ON %[1]s USING hnsw (vector vector_cosine_ops);`
+
+const (
+	wordTable    = "words"
+	vectorPrefix = "vectors_"
+)
+
+// vectorTable returns the name of the table of an embedding space.
+func vectorTable(s index.Space) string {
+	return fmt.Sprintf("%s%d_%x", vectorPrefix, s.Dimensions, s.Name)
+}
+
+func quoted(table string) string { return pgx.Identifier{table}.Sanitize() }
+
+// hybrid is an [index.Hybrid] that rejects embedding spaces that the server cannot hold.
+type hybrid struct{ *index.Hybrid }
+
+// Prepare implements [index.Spaces].
+func (h hybrid) Prepare(ctx context.Context, to index.Space) error {
+	if err := checkSpace(to); err != nil {
+		return err
+	}
+	return h.Hybrid.Prepare(ctx, to)
+}
+
+// maxDimensions is the limit of pgvector's graph.
+const maxDimensions = 2000
+
+func checkSpace(s index.Space) error {
+	switch {
+	case s.Interim != nil:
+		return ragctx.Invalid("embedder",
+			"has interim vectors, which an index in PostgreSQL does not hold; use static, minilm or a service")
+	case s.Dimensions > maxDimensions:
+		return ragctx.Invalid("embedder", "has %d dimensions; pgvector indexes at most %d: use a smaller model or an index in files",
+			s.Dimensions, maxDimensions)
+	}
+	return nil
+}
+
+// ensure makes the schema and a table unless they exist.
+func (p *Opener) ensure(ctx context.Context, table, making string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.known[table] {
+		return nil
+	}
+	err := pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "ragctx index "+p.schema); err != nil {
+			return err
+		}
+		if there, err := exists(ctx, tx, p.schema, wordTable); err != nil {
+			return err
+		} else if !there {
+			if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS vector"); err != nil {
+				return p.extensionError(err)
+			}
+			if err := p.create(ctx, tx); err != nil {
+				return p.rightsError(err)
+			}
+		}
+		if there, err := exists(ctx, tx, p.schema, table); there || err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, making)
+		return p.rightsError(err)
+	})
+	if err == nil {
+		p.known[table] = true
+	}
+	return wrap(ctx, err)
+}
+
+// create makes the schema, unless somebody with more rights has made it, and its tables.
+func (p *Opener) create(ctx context.Context, tx pgx.Tx) error {
+	var there bool
+	if err := tx.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", quoted(p.schema)).Scan(&there); err != nil {
+		return err
+	}
+	if !there {
+		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+quoted(p.schema)); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, tables)
+	return err
+}
+
+func exists(ctx context.Context, tx pgx.Tx, schema, table string) (there bool, err error) {
+	err = tx.QueryRow(ctx, "SELECT to_regclass($1) IS NOT NULL", pgx.Identifier{schema, table}.Sanitize()).Scan(&there)
+	return there, err
+}
+
+// Codes of errors of the server.
+const (
+	noRights  = "42501"
+	noFeature = "0A000"
+	noFile    = "58P01"
+	noTable   = "42P01"
+)
+
+func isCode(err error, codes ...string) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	for _, c := range codes {
+		if ok && e.Code == c {
+			return true
+		}
+	}
+	return false
+}
+
+// extensionError adds the remedy to an error of the creation of the extension.
+func (p *Opener) extensionError(err error) error {
+	switch database := p.pool.Config().ConnConfig.Database; {
+	case isCode(err, noRights):
+		return fmt.Errorf("the database %s has no extension vector; a superuser must run CREATE EXTENSION vector in it: %w", database, err)
+	case isCode(err, noFeature, noFile):
+		return fmt.Errorf("the server has no extension vector; install pgvector there, "+
+			"then run CREATE EXTENSION vector in the database %s: %w", database, err)
+	}
+	return err
+}
+
+// rightsError adds the remedy to an error of the creation of tables.
+func (p *Opener) rightsError(err error) error {
+	if !isCode(err, noRights) {
+		return err
+	}
+	c := p.pool.Config().ConnConfig
+	return fmt.Errorf("the role %[1]s may not make the tables of the indexes; the owner of the database must run "+
+		"CREATE SCHEMA %[2]s AUTHORIZATION %[1]s: %[3]w", quoted(c.User), quoted(p.schema), err)
+}
+
+// wrap makes an error of the server match [ragctx.ErrUnavailable]. It returns the error of a context that has ended.
+func wrap(ctx context.Context, err error) error {
+	switch {
+	case err == nil || errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, ragctx.ErrInvalid):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return fmt.Errorf("%w: pgvector: %w", ragctx.ErrUnavailable, err)
+}
+
+// do calls f with a context that ends after a limit, unless the server has no schema yet.
+func (p *Opener) do(ctx context.Context, limit time.Duration, f func(ctx context.Context) error) error {
+	short, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := f(short)
+	if isCode(err, noTable) {
+		p.mu.Lock()
+		clear(p.known)
+		p.mu.Unlock()
+	}
+	return wrap(ctx, err)
+}
+
+// tablesOf returns the tables of the schema whose name begins with a prefix.
+func (p *Opener) tablesOf(ctx context.Context, prefix string) ([]string, error) {
+	rows, _ := p.pool.Query(ctx, "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND starts_with(tablename::text, $2)",
+		p.schema, prefix)
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// Drop implements [index.Opener].
+func (p *Opener) Drop(ctx context.Context, c index.Collection) error {
+	return p.do(ctx, writeTime, func(ctx context.Context) error {
+		names, err := p.tablesOf(ctx, "")
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+			return remove(ctx, tx, names, "namespace = $1 AND kind = $2", c.Namespace, c.Kind)
+		})
+	})
+}
+
+const collectionTable = "collections"
+
+// remove deletes the collections that a condition selects, with their rows in some tables.
+func remove(ctx context.Context, tx pgx.Tx, tables []string, where string, args ...any) error {
+	for _, t := range tables {
+		if t == collectionTable {
+			continue
+		}
+		_, err := tx.Exec(ctx, "DELETE FROM "+quoted(t)+" WHERE collection IN (SELECT id FROM collections WHERE "+where+")", args...)
+		if err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, "DELETE FROM collections WHERE "+where, args...)
+	return err
+}
+
+// KeepSpace implements [index.Opener].
+func (p *Opener) KeepSpace(ctx context.Context, space string) error {
+	return p.do(ctx, writeTime, func(ctx context.Context) error {
+		names, err := p.tablesOf(ctx, vectorPrefix)
+		if err != nil || len(names) == 0 {
+			return err
+		}
+		return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+			for _, name := range names {
+				if strings.HasSuffix(name, fmt.Sprintf("_%x", space)) {
+					continue
+				}
+				if _, err := tx.Exec(ctx, "DROP TABLE "+quoted(name)); err != nil {
+					return err
+				}
+			}
+			p.mu.Lock()
+			clear(p.known)
+			p.mu.Unlock()
+			return remove(ctx, tx, nil, "space NOT IN ('', $1)", space)
+		})
+	})
+}
+
+// Newest implements [index.Opener]. It returns no change: an index of another or an older store is found when it is opened.
+func (p *Opener) Newest(context.Context) (uint64, string, error) { return 0, "", nil }
+
+// Size implements [index.Opener].
+func (p *Opener) Size(ctx context.Context) (bytes int64, err error) {
+	err = p.do(ctx, searchTime, func(ctx context.Context) error {
+		return p.pool.QueryRow(ctx, "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "+
+			"JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relkind = 'r'", p.schema).Scan(&bytes)
+	})
+	return bytes, err
+}

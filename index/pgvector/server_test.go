@@ -1,0 +1,294 @@
+package pgvector
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/indextest"
+	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
+)
+
+// schemas numbers the schemas of tests.
+var schemas atomic.Int32
+
+// extended returns the URL of a database with pgvector. Without a server that has the extension the test is skipped.
+func extended(t *testing.T) string {
+	t.Helper()
+	return pgtest.Start(t, false).Extended(t, "vector")
+}
+
+// newOpener returns an opener with a schema of its own.
+func newOpener(t *testing.T, database string) *Opener {
+	t.Helper()
+	return openerOf(t, fmt.Sprintf("%s&schema=s%d", database, schemas.Add(1)), nil)
+}
+
+func openerOf(t *testing.T, url string, follows func() bool) *Opener {
+	t.Helper()
+	p, err := New(Options{URL: url, Follows: follows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+// opening is the collection that a test uses as its directory.
+func opening(dir string) index.Opening {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(dir))
+	return index.Opening{Collection: index.Collection{Namespace: int64(h.Sum64() >> 1), Kind: "documents"}} //nolint:gosec // fits
+}
+
+func (p *Opener) words(t *testing.T, dir string) *keywordIndex {
+	t.Helper()
+	x, err := p.openWords(opening(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func (p *Opener) vectors(t *testing.T, dir string, dim int) *vectorIndex {
+	t.Helper()
+	x, err := p.openVectors(opening(dir), index.Space{Name: "test", Dimensions: dim})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func TestKeywordIndex(t *testing.T) {
+	p := newOpener(t, extended(t))
+	indextest.TestKeyword(t, func(t *testing.T, dir string) index.KeywordIndex { return p.words(t, dir) },
+		indextest.Neighbours, indextest.Vocabulary)
+}
+
+func TestVectorIndex(t *testing.T) {
+	p := newOpener(t, extended(t))
+	indextest.TestVector(t, func(t *testing.T, dir string) index.VectorIndex { return p.vectors(t, dir, 16) },
+		indextest.VectorOptions{MinRecall: 1})
+}
+
+// TestVectorGraph has the graph answer the searches of small collections, too.
+func TestVectorGraph(t *testing.T) {
+	p := newOpener(t, extended(t))
+	indextest.TestVector(t, func(t *testing.T, dir string) index.VectorIndex {
+		x := p.vectors(t, dir, 16)
+		x.scanUpTo = 50
+		return x
+	}, indextest.VectorOptions{MinRecall: .95, Without: []indextest.Feature{indextest.TieOrder}})
+}
+
+func TestEngine(t *testing.T) {
+	database := extended(t)
+	indextest.TestEngine(t, func(t *testing.T) func() index.Opener {
+		p := newOpener(t, database)
+		return func() index.Opener { return p }
+	})
+}
+
+// TestNamespaces has the same chunks in two namespaces: neither finds the other's, and dropping one leaves the other.
+func TestNamespaces(t *testing.T) {
+	p := newOpener(t, extended(t))
+	for _, name := range []string{"walrus", "otter"} {
+		chunk := index.TextChunk{ID: 1, Item: 1, Text: "the " + name}
+		words, vectors := p.words(t, name), p.vectors(t, name, 2)
+		vector := []float32{1, float32(len(name))}
+		err := cmp.Or(words.Apply(t.Context(), 1, []index.TextChunk{chunk}, nil),
+			vectors.Apply(t.Context(), 1, []index.VectorChunk{{ID: 1, Vector: vector}}, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	finds := func(namespace, text string, want int) {
+		t.Helper()
+		found, err := p.words(t, namespace).Search(t.Context(), index.KeywordQuery{Text: text, K: 9})
+		if err != nil || len(found.Hits) != want {
+			t.Errorf("%s finds %v for %s, want %d hits; %v", namespace, found.Hits, text, want, err)
+		}
+	}
+	finds("walrus", "walrus", 1)
+	finds("walrus", "otter", 0)
+	if err := p.Drop(t.Context(), opening("walrus").Collection); err != nil {
+		t.Fatal(err)
+	}
+	finds("walrus", "walrus", 0)
+	finds("otter", "otter", 1)
+	if n := p.vectors(t, "walrus", 2).Stats().Chunks + p.vectors(t, "otter", 2).Stats().Chunks; n != 1 {
+		t.Errorf("%d vectors remain, want 1", n)
+	}
+	if bytes, err := p.Size(t.Context()); bytes < 8192 || err != nil {
+		t.Errorf("%d bytes, %v", bytes, err)
+	}
+}
+
+// TestFollows has a process read the index of another one, and write when that is gone: it begins with the changes that were not saved.
+func TestFollows(t *testing.T) {
+	database := fmt.Sprintf("%s&schema=s%d", extended(t), schemas.Add(1))
+	follows := true
+	leader, follower := openerOf(t, database, nil), openerOf(t, database, func() bool { return follows })
+	space := index.Space{Name: "test", Dimensions: 2}
+	if _, err := follower.openVectors(opening("a"), space); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Fatalf("an index that does not exist: %v", err)
+	}
+	writer := leader.vectors(t, "a", 2)
+	put := func(x *vectorIndex, seq uint64) error {
+		return x.Apply(t.Context(), seq, []index.VectorChunk{{ID: seq, Vector: []float32{1, float32(seq)}}}, nil)
+	}
+	if err := put(writer, 1); err != nil {
+		t.Fatal(err)
+	}
+	reader := follower.vectors(t, "a", 2)
+	if reader.Cursor() != 1 {
+		t.Fatalf("cursor %d", reader.Cursor())
+	}
+	if err := errors.Join(put(writer, 2), put(reader, 2), put(reader, 3), reader.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	near, err := reader.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2}, K: 5})
+	if err != nil || len(near) != 2 || near[0].ID != 2 {
+		t.Fatalf("the reader finds %v, %v", near, err)
+	}
+	follows = false
+	if err := put(reader, 4); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Fatalf("the first change that it writes itself: %v", err)
+	}
+	reader = follower.vectors(t, "a", 2)
+	for seq := reader.Cursor() + 1; seq <= 4; seq++ {
+		if err := put(reader, seq); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := reader.Stats().Chunks; n != 4 {
+		t.Errorf("%d chunks", n)
+	}
+	// The other process has not noticed yet that it was replaced.
+	if err := put(writer, 3); !errors.Is(err, ragctx.ErrUnavailable) || writer.Cursor() != 2 {
+		t.Errorf("a replaced writer: %v, cursor %d", err, writer.Cursor())
+	}
+}
+
+// TestRights opens an index with a role that may not make what it needs. The errors name the remedies, which then work.
+func TestRights(t *testing.T) {
+	s := pgtest.Start(t, false)
+	s.Extended(t, "vector") // or skip
+	database := s.Database(t, "plain")
+	admin, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(t.Context())
+	run := func(statement string) {
+		t.Helper()
+		if _, err := admin.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE ROLE poor LOGIN")
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.User("poor")
+	p := openerOf(t, u.String(), nil)
+	for _, remedy := range []string{"CREATE EXTENSION vector", `CREATE SCHEMA "ragctx_index" AUTHORIZATION "poor"`} {
+		_, err := p.openWords(opening("a"))
+		if !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), remedy) {
+			t.Fatalf("%v does not name %s", err, remedy)
+		}
+		run(remedy)
+	}
+	x := p.words(t, "a")
+	if err := x.Apply(t.Context(), 1, []index.TextChunk{{ID: 1, Item: 1, Text: "walrus"}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	run("DROP SCHEMA ragctx_index CASCADE")
+	if _, err := x.Search(t.Context(), index.KeywordQuery{Text: "walrus", K: 1}); !errors.Is(err, ragctx.ErrUnavailable) {
+		t.Errorf("without the schema: %v", err)
+	}
+	run("CREATE SCHEMA ragctx_index AUTHORIZATION poor")
+	if x = p.words(t, "a"); x.Cursor() != 0 {
+		t.Errorf("a new schema has the cursor %d", x.Cursor())
+	}
+}
+
+// TestFewCandidates searches with so few candidates that only the rarer words choose them. The best chunks are the same.
+func TestFewCandidates(t *testing.T) {
+	x := newOpener(t, extended(t)).words(t, "a")
+	var chunks []index.TextChunk
+	for i := range uint64(200) {
+		text := fmt.Sprint("common things number ", i)
+		if i%20 == 3 {
+			text += " with walrus"
+		}
+		chunks = append(chunks, index.TextChunk{ID: i, Item: i + 1, Text: text})
+	}
+	if err := x.Apply(t.Context(), 1, chunks, nil); err != nil {
+		t.Fatal(err)
+	}
+	var hits [2][]index.Scored
+	for i, most := range []int{candidates, 20} {
+		x.candidatesUpTo = most
+		found, err := x.Search(t.Context(), index.KeywordQuery{Text: "common walrus", K: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits[i] = found.Hits
+	}
+	if len(hits[0]) != 10 || !slices.Equal(hits[0], hits[1]) {
+		t.Errorf("few candidates find %v, want %v", hits[1], hits[0])
+	}
+}
+
+func TestChoose(t *testing.T) {
+	features := featuresOf(&index.KeywordQuery{Text: "common storm"})
+	for i := range features {
+		f := &features[i]
+		switch {
+		case f.Text == "common":
+			f.Chunks = 900
+		case slices.Contains(f.Of, "storm"):
+			f.Chunks = 2
+		case len(f.Of) > 0:
+			f.Chunks = 50
+		case f.Text == "storm":
+			f.Chunks = 3
+		}
+	}
+	texts := func(most int) (all []string, complete bool) {
+		chosen, complete := choose(features, most, 1000)
+		for _, i := range chosen {
+			all = append(all, features[i].Text)
+		}
+		return all, complete
+	}
+	if few, complete := texts(20); complete || !slices.Contains(few, "storm") || slices.Contains(few, "common") {
+		t.Errorf("few: %q", few)
+	}
+	if all, complete := texts(5000); !complete || !slices.Contains(all, "common") {
+		t.Errorf("all: %q", all)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for raw, ok := range map[string]bool{
+		"postgres://me@a/x": true, "postgresql://a:1/x?schema=team_1": true, "postgres://a/x?schema=A": false, "mysql://a/x": false,
+		"postgres://a/x?sslmode=odd": false,
+	} {
+		if err := Check(raw); (err == nil) != ok || err != nil && !errors.Is(err, ragctx.ErrInvalid) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+}
