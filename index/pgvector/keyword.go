@@ -18,6 +18,9 @@ import (
 // maxHolding is the number of chunks that [keywordIndex.Holding] returns at most.
 const maxHolding = 100_000
 
+// maxOnly is the number of ids up to which a search sends them.
+const maxOnly = 5_000
+
 // maxLexemes bounds the bytes of the lexemes of a chunk in one column: the server takes less than 1 MiB.
 const maxLexemes = 900_000
 
@@ -200,6 +203,9 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 	if len(s.features) == 0 {
 		return res, nil
 	}
+	if len(q.Only) > maxOnly {
+		q.Only = nil // Accept suffices
+	}
 	err = x.do(ctx, searchTime, func(ctx context.Context) error {
 		if err := x.countFeatures(ctx, s.features); err != nil {
 			return err
@@ -207,10 +213,10 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		for most := x.candidatesUpTo; ; most *= 4 {
 			chosen, all := choose(s.features, most, x.chunks.Load())
 			all = all || q.Only != nil
-			if err := x.candidates(ctx, &s, chosen, q.Only); err != nil {
+			if err := x.candidates(ctx, &s, chosen, q.Only, 4*most); err != nil {
 				return err
 			}
-			res.Max = s.bound()
+			res.Max = s.max
 			res.Groups = s.groups(q.Groups)
 			if err := x.rank(ctx, &s, &q); err != nil {
 				return err
@@ -227,6 +233,27 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 	return res, nil
 }
 
+// counting counts the chunks and items that have a feature, up to 5,000. Above, the server's statistics say how many have it, so that
+// common features are never counted.
+const counting = `
+WITH common AS MATERIALIZED (
+  SELECT e.lexeme, e.share * t.reltuples AS chunks
+  FROM pg_stats s JOIN pg_class t ON t.oid = to_regclass(quote_ident($5) || '.words'),
+    unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) e(lexeme, share)
+  WHERE s.schemaname = $5 AND s.tablename = 'words' AND e.share * t.reltuples > 5000 AND starts_with(e.lexeme, $4::int || ':')
+)
+SELECT coalesce(common.chunks::bigint, n.chunks), coalesce((common.chunks * c.items / greatest(c.chunks, 1))::bigint, n.items)
+FROM unnest($1::text[]::tsquery[], $2::bool[], $3::text[]) WITH ORDINALITY q(lexeme, is_gram, term, at)
+JOIN collections c ON c.id = $4
+LEFT JOIN common ON common.lexeme = $4::int || ':' || q.term
+LEFT JOIN LATERAL (
+  SELECT count(*) AS chunks, count(DISTINCT item) AS items FROM (
+    SELECT item FROM words WHERE NOT q.is_gram AND words @@ q.lexeme
+    UNION ALL SELECT item FROM words WHERE q.is_gram AND grams @@ q.lexeme LIMIT 5000
+  ) w
+) n ON common.lexeme IS NULL
+ORDER BY at`
+
 // countFeatures sets in how many chunks and items each feature is.
 func (x *keywordIndex) countFeatures(ctx context.Context, features []feature) error {
 	texts := make([]string, len(features))
@@ -239,10 +266,7 @@ func (x *keywordIndex) countFeatures(ctx context.Context, features []feature) er
 		for i, t := range lacking {
 			lexemes[i], isGram[i] = x.lexeme(t), analysis.KindOf(t) == analysis.Gram
 		}
-		rows, _ := x.pool.Query(ctx, `SELECT n.chunks, n.items
-FROM unnest($1::text[]::tsquery[], $2::bool[]) WITH ORDINALITY q(lexeme, is_gram, at), LATERAL (
-  SELECT count(*) AS chunks, count(DISTINCT item) AS items FROM words WHERE NOT is_gram AND words @@ lexeme OR is_gram AND grams @@ lexeme
-) n ORDER BY at`, lexemes, isGram)
+		rows, _ := x.pool.Query(ctx, counting, lexemes, isGram, lacking, x.id, x.schema)
 		return pgx.CollectRows(rows, pgx.RowToStructByPos[frequency])
 	})
 	for i := range found {

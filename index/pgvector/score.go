@@ -3,6 +3,7 @@ package pgvector
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -42,7 +43,8 @@ type feature struct {
 	keyword.QueryFeature
 	frequency
 
-	late bool // a gram of words that are not rare
+	late                    bool    // a gram of words that are not rare
+	textWeight, chunkWeight float64 // in the score of an item and of a chunk, 0 if it does not count
 }
 
 func featuresOf(q *index.KeywordQuery) (list []feature) {
@@ -110,10 +112,29 @@ type scorer struct {
 	counts   // of the collection
 
 	found []candidate // by item and place
+	max   float64     // the score that no text exceeds
 }
 
-// candidates reads the chunks that have a chosen feature, with the frequencies of words and pairs and of the grams that are not late.
-func (x *keywordIndex) candidates(ctx context.Context, s *scorer, chosen []int, only index.Only) error {
+// prepare computes what the numbers of the collection decide.
+func (s *scorer) prepare() {
+	s.max = 0
+	for i := range s.features {
+		f := &s.features[i]
+		f.textWeight, f.chunkWeight = 0, 0
+		if f.ignored(s.counts.chunks) {
+			continue
+		}
+		f.textWeight = f.Weight * inverse(s.items, f.Items)
+		f.chunkWeight = s.params.Passage * f.Weight * inverse(s.counts.chunks, f.Chunks)
+		s.max += f.textWeight + f.chunkWeight
+		if f.Kind == analysis.Word {
+			s.max += s.params.Opening * f.textWeight
+		}
+	}
+}
+
+// candidates reads chunks that have a chosen feature, with the frequencies of words and pairs and of the grams that are not late.
+func (x *keywordIndex) candidates(ctx context.Context, s *scorer, chosen []int, only index.Only, most int) error {
 	var wanted [2][]string
 	for _, i := range chosen {
 		column := 0
@@ -138,13 +159,16 @@ func (x *keywordIndex) candidates(ctx context.Context, s *scorer, chosen []int, 
   ARRAY(SELECT coalesce(frequency(w.words, q.one), 0) + CASE WHEN w.words @@ q.opening THEN 32 ELSE 0 END
     FROM unnest($4::text[]::tsquery[], $5::text[]::tsquery[]) q(one, opening)),
   ARRAY(SELECT q.at FROM unnest($6::text[]::tsquery[]) WITH ORDINALITY q(one, at) WHERE w.grams @@ q.one)
-FROM collections c LEFT JOIN words w ON (w.words @@ $2::tsquery OR w.grams @@ $3::tsquery)`
-	args := []any{x.id, strings.Join(wanted[0], "|"), strings.Join(wanted[1], "|"), counted, opening, present}
+FROM collections c LEFT JOIN LATERAL (
+  SELECT * FROM words WHERE (words @@ $2::tsquery OR grams @@ $3::tsquery) %s LIMIT $7
+) w ON true WHERE c.id = $1`
+	args := []any{x.id, strings.Join(wanted[0], "|"), strings.Join(wanted[1], "|"), counted, opening, present, most}
+	among := ""
 	if only != nil {
-		text += " AND w.collection = $1 AND w.chunk = ANY($7)"
+		among = "AND collection = $1 AND chunk = ANY($8)"
 		args = append(args, keysOf(only))
 	}
-	rows, _ := x.pool.Query(ctx, text+" WHERE c.id = $1", args...)
+	rows, _ := x.pool.Query(ctx, fmt.Sprintf(text, among), args...)
 	s.found = s.found[:0]
 	for rows.Next() {
 		var c candidate
@@ -169,6 +193,7 @@ FROM collections c LEFT JOIN words w ON (w.words @@ $2::tsquery OR w.grams @@ $3
 		s.found = append(s.found, c)
 	}
 	x.chunks.Store(s.counts.chunks)
+	s.prepare()
 	slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.item, b.item), cmp.Compare(a.place, b.place)) })
 	return rows.Err()
 }
@@ -179,7 +204,7 @@ func (x *keywordIndex) rank(ctx context.Context, s *scorer, q *index.KeywordQuer
 	var late []string
 	var lateAt []int
 	for i, f := range s.features {
-		if f.late && f.Chunks > 0 && !f.ignored(s.chunks) {
+		if f.late && f.Chunks > 0 && f.textWeight > 0 {
 			late, lateAt = append(late, x.lexeme(f.Text)), append(lateAt, i)
 		}
 	}
@@ -275,24 +300,22 @@ func (s *scorer) score() {
 				sum += float64(c.tf[i])
 				opening = opening || c.opening[i]
 			}
-			if sum == 0 || f.ignored(s.counts.chunks) {
+			if sum == 0 || f.textWeight == 0 {
 				continue
 			}
-			idf := f.Weight * inverse(s.items, f.Items)
-			whole += idf * s.saturated(sum, float64(text[0].itemLength), averageItem)
+			whole += f.textWeight * s.saturated(sum, float64(text[0].itemLength), averageItem)
 			if opening && f.Kind == analysis.Word {
-				whole += s.params.Opening * idf
+				whole += s.params.Opening * f.textWeight
 			}
-			own := s.params.Passage * f.Weight * inverse(s.counts.chunks, f.Chunks)
 			for n := range text {
 				if tf := near(text, n, i); tf > 0 {
-					text[n].score += own * s.saturated(tf, float64(text[n].length), averageChunk)
+					text[n].score += f.chunkWeight * s.saturated(tf, float64(text[n].length), averageChunk)
 				}
 			}
 		}
 		for i := range text {
 			if text[i].score > 0 || s.params.Passage == 0 {
-				text[i].score = min(text[i].score+whole, s.bound())
+				text[i].score = min(text[i].score+whole, s.max)
 			}
 		}
 	}
@@ -309,22 +332,6 @@ func near(text []candidate, n, feature int) (tf float64) {
 		}
 	}
 	return tf
-}
-
-// bound returns the score that no text exceeds.
-func (s *scorer) bound() (sum float64) {
-	for i := range s.features {
-		f := &s.features[i]
-		if f.ignored(s.counts.chunks) {
-			continue
-		}
-		idf := f.Weight * inverse(s.items, f.Items)
-		sum += idf + s.params.Passage*f.Weight*inverse(s.counts.chunks, f.Chunks)
-		if f.Kind == analysis.Word {
-			sum += s.params.Opening * idf
-		}
-	}
-	return sum
 }
 
 // groups scores groups of candidates by their words, each as one text.

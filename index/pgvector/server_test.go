@@ -16,6 +16,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/indextest"
+	"github.com/ragctx/ragctx/index/keyword"
 	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
 
@@ -249,6 +250,29 @@ func TestFewCandidates(t *testing.T) {
 	}
 	if len(hits[0]) != 10 || !slices.Equal(hits[0], hits[1]) {
 		t.Errorf("few candidates find %v, want %v", hits[1], hits[0])
+	}
+}
+
+// TestCommonFeatures asks for the frequency of a word that the server does not count: its statistics say it.
+func TestCommonFeatures(t *testing.T) {
+	x := newOpener(t, extended(t)).words(t, "a")
+	const n = 6_000
+	chunks := make([]index.TextChunk, n)
+	for i := range chunks {
+		chunks[i] = index.TextChunk{ID: uint64(i), Item: uint64(i/2) + 1, Text: "sea"} //nolint:gosec // small
+	}
+	if err := x.Apply(t.Context(), 1, chunks, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []frequency{{5000, 2500}, {n, n / 2}} {
+		x.freqs = keyword.Frequencies[frequency]{}
+		f := featuresOf(&index.KeywordQuery{Text: "sea"})
+		if err := x.countFeatures(t.Context(), f); err != nil || f[0].frequency != want {
+			t.Errorf("%+v, want %+v; %v", f[0].frequency, want, err)
+		}
+		if _, err := x.pool.Exec(t.Context(), "ANALYZE words"); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

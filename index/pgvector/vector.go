@@ -89,6 +89,9 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 			return nil, err
 		}
 	}
+	if len(q.Only) > maxNear {
+		q.Only = nil // Accept suffices
+	}
 	return best(q.K, maxNear, q.Accept, func(n int) (hits []index.Scored, all bool, err error) {
 		scan := q.Exact || q.Only != nil || x.chunks.Load() <= x.scanUpTo
 		hits, err = x.near(ctx, v, q.Only, n, scan)
