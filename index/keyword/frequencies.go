@@ -3,7 +3,7 @@ package keyword
 import "sync"
 
 // Frequencies caches in how many chunks each feature is, for an index that asks another process. They are asked again after a
-// twentieth of the chunks has changed. The zero value is empty.
+// twentieth of the chunks beyond the first 1,000 has changed. The zero value is empty.
 type Frequencies[N any] struct {
 	mu      sync.Mutex
 	known   map[string]N
@@ -11,14 +11,17 @@ type Frequencies[N any] struct {
 	changes int
 }
 
-// maxFrequencies bounds the cached features.
-const maxFrequencies = 100_000
+// maxFrequencies bounds the cached features. Up to exactFrequencies chunks they are always exact.
+const (
+	maxFrequencies   = 100_000
+	exactFrequencies = 1_000
+)
 
 // Changed counts changed chunks.
 func (c *Frequencies[N]) Changed(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.changes += n; int64(c.changes) > c.chunks/20 || len(c.known) > maxFrequencies {
+	if c.changes += n; int64(c.changes) > max(0, c.chunks-exactFrequencies)/20 || len(c.known) > maxFrequencies {
 		c.known, c.changes = nil, 0
 	}
 }

@@ -165,7 +165,7 @@ func (x *keywordIndex) Apply(ctx context.Context, seq uint64, upserts []index.Te
 			added.items++
 		}
 	}
-	x.freqs.Changed(len(gone))
+	defer x.freqs.Changed(len(gone)) // when it is committed
 	return x.apply(ctx, seq, gone, added, func(b *pgx.Batch) {
 		for some := range slices.Chunk(rows, writeBatch) {
 			b.Queue(insertWords, x.id,
