@@ -1,11 +1,9 @@
 package pgvector
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -216,33 +214,4 @@ func (x *part) count(ctx context.Context) error {
 		}
 		return err
 	})
-}
-
-// best searches for hits until k are accepted. search returns the first n hits, and whether there are no more; n grows up to most.
-func best(k, most int, accept index.Accept, search func(n int) (hits []index.Scored, all bool, err error)) ([]index.Scored, error) {
-	k = min(k, most)
-	if k <= 0 {
-		return nil, nil
-	}
-	n := k
-	if accept != nil {
-		n = min(2*k, most)
-	}
-	for {
-		found, all, err := search(n)
-		if err != nil {
-			return nil, err
-		}
-		hits := make([]index.Scored, 0, k)
-		for _, h := range found {
-			if accept == nil || accept(h.ID) {
-				hits = append(hits, h)
-			}
-		}
-		if len(hits) >= k || all || n == most {
-			slices.SortFunc(hits, func(a, b index.Scored) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
-			return hits[:min(k, len(hits))], nil
-		}
-		n = min(4*n, most)
-	}
 }

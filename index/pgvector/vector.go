@@ -35,20 +35,13 @@ func (x *vectorIndex) Apply(ctx context.Context, seq uint64, upserts []index.Vec
 	if x.closed.Load() {
 		return index.ErrClosed
 	}
-	units := make([]index.VectorChunk, len(upserts))
-	for i, u := range upserts {
-		v, err := vector.Unit(u.Vector, x.dim)
-		if err != nil {
-			return err
-		}
-		units[i] = index.VectorChunk{ID: u.ID, Vector: v}
+	kept, gone, err := vector.Units(upserts, deletes, x.dim)
+	if err != nil {
+		return err
 	}
-	gone := slices.Clone(deletes)
-	for _, u := range units {
+	for _, u := range kept {
 		gone = append(gone, u.ID)
 	}
-	kept := slices.DeleteFunc(index.Effective(units, deletes, func(u index.VectorChunk) uint64 { return u.ID }),
-		func(u index.VectorChunk) bool { return u.Vector == nil })
 	return x.apply(ctx, seq, gone, counts{chunks: int64(len(kept))}, func(b *pgx.Batch) {
 		for some := range slices.Chunk(kept, writeBatch) {
 			keys, vectors := make([]int64, len(some)), make([]string, len(some))
@@ -89,10 +82,10 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 			return nil, err
 		}
 	}
-	if len(q.Only) > maxNear {
+	if len(q.Only) > maxOnly {
 		q.Only = nil // Accept suffices
 	}
-	return best(q.K, maxNear, q.Accept, func(n int) (hits []index.Scored, all bool, err error) {
+	return index.BestAccepted(q.K, maxNear, q.Accept, q.Only != nil, func(n int) (hits []index.Scored, all bool, err error) {
 		scan := q.Exact || q.Only != nil || x.chunks.Load() <= x.scanUpTo
 		hits, err = x.near(ctx, v, q.Only, n, scan)
 		if err == nil && len(hits) < n && !scan { // the graph has given up

@@ -129,6 +129,28 @@ func Unit(v []float32, dim int) ([]float32, error) {
 	return padded[:min(dim, len(padded))], err
 }
 
+// Units returns the vectors that remain after a batch, at length 1, and the chunks that have none: deleted ones, and those whose vector is
+// zero. It rejects a batch with a vector that [Unit] rejects.
+func Units(upserts []index.VectorChunk, deletes []uint64, dim int) (kept []index.VectorChunk, gone []uint64, err error) {
+	gone = slices.Clone(deletes)
+	for _, u := range upserts {
+		if _, err := norm(u.Vector, dim); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, u := range index.Effective(upserts, deletes, func(u index.VectorChunk) uint64 { return u.ID }) {
+		if u.Vector, err = Unit(u.Vector, dim); err != nil {
+			return nil, nil, err
+		}
+		if u.Vector == nil {
+			gone = append(gone, u.ID)
+			continue
+		}
+		kept = append(kept, u)
+	}
+	return kept, gone, nil
+}
+
 // queryUnitIn is queryUnit with a buffer to reuse.
 func queryUnitIn(room, v []float32, dim int) ([]float32, error) {
 	length, err := norm(v, dim)

@@ -1,7 +1,6 @@
 package weaviate
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -343,49 +342,33 @@ func (t *tenant) find(ctx context.Context, search, filter string, n int) ([]hit,
 	return hits, nil
 }
 
-// best returns the k best accepted hits of a search. It asks for more until enough are accepted, at most for [maxResults].
+// best returns the k best accepted hits of a search.
 func (t *tenant) best(
 	ctx context.Context, search string, every bool, k int, accept index.Accept, only index.Only, score func(hit) (float64, error),
 ) ([]index.Scored, error) {
-	filter := ""
+	filter, listed := "", only != nil && len(only) <= maxOnly
 	if every {
 		filter = everyChunk
 	}
-	if only != nil && len(only) <= maxOnly {
+	if listed {
 		filter, k = among(only), min(k, len(only))
 	}
-	k = min(k, maxResults)
-	if k <= 0 {
-		return nil, nil
-	}
-	n := k
-	if accept != nil && (only == nil || len(only) > maxOnly) {
-		n = min(2*k, maxResults)
-	}
-	for {
+	return index.BestAccepted(k, maxResults, accept, listed, func(n int) (hits []index.Scored, all bool, err error) {
 		rows, err := t.find(ctx, search, filter, n)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		hits := make([]index.Scored, 0, k)
 		for _, row := range rows {
 			id, err := chunkOf(row.ID)
 			if err != nil {
 				continue
 			}
-			if accept != nil && !accept(id) {
-				continue
-			}
 			s, err := score(row)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			hits = append(hits, index.Scored{ID: id, Score: s})
 		}
-		if len(hits) >= k || len(rows) < n || n == maxResults {
-			slices.SortFunc(hits, func(a, b index.Scored) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID)) })
-			return hits[:min(k, len(hits))], nil
-		}
-		n = min(4*n, maxResults)
-	}
+		return hits, len(rows) < n, nil
+	})
 }

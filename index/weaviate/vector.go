@@ -2,7 +2,6 @@ package weaviate
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,21 +24,12 @@ func (x *vectorIndex) Apply(ctx context.Context, seq uint64, upserts []index.Vec
 	if x.closed.Load() {
 		return index.ErrClosed
 	}
-	units := make([]index.VectorChunk, len(upserts))
-	for i, u := range upserts {
-		v, err := vector.Unit(u.Vector, x.dim)
-		if err != nil {
-			return err
-		}
-		units[i] = index.VectorChunk{ID: u.ID, Vector: v}
+	kept, gone, err := vector.Units(upserts, deletes, x.dim)
+	if err != nil {
+		return err
 	}
-	gone := slices.Clone(deletes)
-	objects := make([]object, 0, len(units))
-	for _, u := range index.Effective(units, deletes, func(u index.VectorChunk) uint64 { return u.ID }) {
-		if u.Vector == nil {
-			gone = append(gone, u.ID)
-			continue
-		}
+	objects := make([]object, 0, len(kept))
+	for _, u := range kept {
 		objects = append(objects, object{
 			Class: x.class, Tenant: x.name, ID: objectID(u.ID), Properties: map[string]any{"chunk": true}, Vector: u.Vector,
 		})
