@@ -9,13 +9,13 @@ import (
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
-// titleWeight is the weight of a word in the title.
-const titleWeight = 2
+// TitleWeight is the weight of a word in the title.
+const TitleWeight = 2
 
-// openingWords is the number of words of a text, after its title, that form its opening.
+// OpeningWords is the number of words of a text, after its title, that form its opening.
 // openingMark is the first byte of the terms that record openings.
 const (
-	openingWords = 40
+	OpeningWords = 40
 	openingMark  = "\x02"
 )
 
@@ -47,9 +47,9 @@ func analyseOn(chunks []index.TextChunk, left map[uint64]int) *memorySegment {
 		open, begun := left[u.Item]
 		title := 0
 		if !begun {
-			open, title = openingWords, len(u.Title)
+			open, title = OpeningWords, len(u.Title)
 		}
-		length, _ := a.add(u.Title, titleWeight, title)
+		length, _ := a.add(u.Title, TitleWeight, title)
 		more, open := a.add(u.Text, 1, open)
 		a.add(u.Extra, 1, 0)
 		left[u.Item] = open

@@ -10,7 +10,7 @@ type groupScores struct {
 	of      func(chunk uint64) int32
 	sizes   []int32
 	length  float64 // average length of a chunk
-	sat     saturation
+	sat     Saturation
 	score   []float64
 	tf      []uint32
 	counted []int32 // the groups with a frequency in tf
@@ -37,7 +37,7 @@ func newGroupScores(v *view, s *scratch, g *index.Groups, p index.KeywordParams)
 	s.groups = zeros(s.groups, len(s.chunkScores))
 	clear(s.groups)
 	return &groupScores{
-		of: g.Of, sizes: g.Sizes, length: length, sat: saturationOf(p, len(g.Sizes), chunks*length),
+		of: g.Of, sizes: g.Sizes, length: length, sat: SaturationOf(p, len(g.Sizes), chunks*length),
 		score: noGroups(g), tf: make([]uint32, len(g.Sizes)),
 		groupOf: s.groups,
 	}
@@ -60,9 +60,9 @@ func (g *groupScores) add(v *view, s *scratch, weight float64) {
 			g.addList(v, i, p, s.lists.features[len(s.lists.features)-1].lists[i])
 		}
 	}
-	idf := weight * inverseFrequency(len(g.sizes), len(g.counted))
+	idf := weight * InverseFrequency(len(g.sizes), len(g.counted))
 	for _, group := range g.counted {
-		g.score[group] += idf * g.sat.of(float64(g.tf[group]), float64(g.sizes[group])*g.length)
+		g.score[group] += idf * g.sat.Of(float64(g.tf[group]), float64(g.sizes[group])*g.length)
 		g.tf[group] = 0
 	}
 	g.counted = g.counted[:0]

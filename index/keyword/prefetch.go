@@ -61,7 +61,7 @@ func (r *subsetReader) read(ctx context.Context, subsets []subset, f *feature, l
 	}
 	counts := false
 	got.err = guard(func() (err error) {
-		counts, got.docFreq, err = r.gather(subsets, f.text, kindFrequency[f.kind], limitOf(f.kind, live))
+		counts, got.docFreq, err = r.gather(subsets, f.text, kindFrequency[f.kind], LimitOf(f.kind, live))
 		return err
 	})
 	if counts {

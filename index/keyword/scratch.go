@@ -23,7 +23,7 @@ type scratch struct {
 	weights           kindWeights
 	passage           float64 // weight of a chunk's own score relative to its item's score
 	opening           float64 // weight of a word in the opening of an item
-	chunkSat, textSat saturation
+	chunkSat, textSat Saturation
 	bound             float64 // upper bound of all scores, for the features so far
 
 	subsetReader          // holds the postings of the current feature, part by part
@@ -51,8 +51,8 @@ type scratch struct {
 func (s *scratch) start(v *view, longText int, p index.KeywordParams) {
 	s.longText, s.weights, s.passage, s.opening = longText, kindWeightsOf(p), p.Passage, p.Opening
 	s.bound, s.subsets, s.short, s.params = 0, v.subsets, nil, p
-	s.chunkSat = saturationOf(p, v.live, float64(v.length))
-	s.textSat = saturationOf(p, v.texts, float64(v.length))
+	s.chunkSat = SaturationOf(p, v.live, float64(v.length))
+	s.textSat = SaturationOf(p, v.texts, float64(v.length))
 	chunks, texts := v.firsts[len(v.parts)], v.firstTexts[len(v.parts)]
 	s.chunkScores, s.textScores = zeros(s.chunkScores, chunks), zeros(s.textScores, texts)
 	s.spilled, s.itemTf = zeros(s.spilled, chunks), zeros(s.itemTf, texts)
@@ -129,7 +129,7 @@ func (s *scratch) frequency() int {
 
 // add scores the current feature and returns the maximum score of an item.
 func (s *scratch) add(v *view, weight float64) float64 {
-	idf := weight * inverseFrequency(v.live, s.frequency())
+	idf := weight * InverseFrequency(v.live, s.frequency())
 	s.lists.chunkIDF = idf
 	s.bound += s.passage * idf
 	s.touchedTexts, s.touchedTextEnds = s.touchedTexts[:0], s.touchedTextEnds[:0]
@@ -201,7 +201,7 @@ func (s *scratch) addTexts(v *view, weight float64) (idf float64) {
 	if s.subsets != nil {
 		df = s.docFreq.texts
 	}
-	idf = weight * inverseFrequency(v.texts, df)
+	idf = weight * InverseFrequency(v.texts, df)
 	s.lists.textIDF = idf
 	s.bound += idf
 	s.scoreTexts(v, idf)
@@ -253,8 +253,8 @@ const (
 	uncounted    = math.MaxInt // no limit and no document frequency needed
 )
 
-// limitOf returns the maximum number of chunks that may have a feature for it to count.
-func limitOf(kind analysis.Kind, chunks int) int {
+// LimitOf returns the maximum number of chunks that may have a feature for it to count.
+func LimitOf(kind analysis.Kind, chunks int) int {
 	if kind == analysis.Gram {
 		return max(commonChunks, chunks/commonShare)
 	}

@@ -82,7 +82,7 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 	}
 	counts := false
 	err = guard(func() (err error) {
-		counts, err = s.gather(v, f.text, kindFrequency[f.kind], limitOf(f.kind, v.live))
+		counts, err = s.gather(v, f.text, kindFrequency[f.kind], LimitOf(f.kind, v.live))
 		return err
 	})
 	if err != nil || !counts {
@@ -100,31 +100,33 @@ func (s *scratch) search(ctx context.Context, v *view, f *feature, groups *group
 	return chunks, err
 }
 
-// inverseFrequency returns the weight of a feature that df chunks (or items, or groups) have.
-func inverseFrequency(chunks, df int) float64 {
+// InverseFrequency returns the weight of a feature that df of all chunks (or items, or groups) have.
+func InverseFrequency(chunks, df int) float64 {
 	return math.Log1p((float64(chunks-df+index.UnseenTexts) + 0.5) / (float64(df) + 0.5))
 }
 
 // smoothing is added to lengths; see the package comment.
 const smoothing = 20
 
-// saturation holds k1·(1 - b + b·(dl+20)/(avgdl+20)) as Base + Slope·dl.
-type saturation struct{ Base, Slope float64 }
+// Saturation is the score of a frequency in a text, before the weight of the term. It holds k1·(1 - b + b·(dl+20)/(avgdl+20)) as
+// Base + Slope·dl.
+type Saturation struct{ Base, Slope float64 }
 
-func saturationOf(p index.KeywordParams, chunks int, length float64) saturation {
-	avg := length/float64(max(chunks, 1)) + smoothing
-	return saturation{Base: p.K1 * (1 - p.B + p.B*smoothing/avg), Slope: p.K1 * p.B / avg}
+// SaturationOf returns the saturation in a number of texts with a length together. The parameters are complete.
+func SaturationOf(p index.KeywordParams, texts int, length float64) Saturation {
+	avg := length/float64(max(texts, 1)) + smoothing
+	return Saturation{Base: p.K1 * (1 - p.B + p.B*smoothing/avg), Slope: p.K1 * p.B / avg}
 }
 
-// of returns tf / (tf + k1·…).
-func (s saturation) of(tf, length float64) float64 {
+// Of returns tf / (tf + k1·…).
+func (s Saturation) Of(tf, length float64) float64 {
 	return tf / (tf + s.Base + float64(s.Slope*length))
 }
 
 // weighed returns the weighted contribution of a feature to a score. The product is rounded before
 // it is added, so that all machines give the same sum.
-func (s saturation) weighed(weight, tf float64, length uint32) float64 {
-	return float64(weight * s.of(tf, float64(length)))
+func (s Saturation) weighed(weight, tf float64, length uint32) float64 {
+	return float64(weight * s.Of(tf, float64(length)))
 }
 
 // joined returns the score of a chunk from its text's score and its own.

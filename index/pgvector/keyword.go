@@ -42,12 +42,6 @@ func (x *keywordIndex) lexeme(term string) string {
 
 var quoting = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 
-// Weight and limits of words, as in package keyword.
-const (
-	titleWeight  = 2
-	openingWords = 40
-)
-
 // row is a chunk as it is stored.
 type row struct {
 	chunk, item          int64
@@ -67,7 +61,7 @@ func (x *keywordIndex) rowsOf(chunks []index.TextChunk) []row {
 		for n < len(chunks) && chunks[n].Item == chunks[0].Item {
 			n++
 		}
-		first, open := len(rows), openingWords
+		first, open := len(rows), keyword.OpeningWords
 		var length int32
 		for i, c := range chunks[:n] {
 			var r row
@@ -107,7 +101,7 @@ func (x *keywordIndex) rowOf(c index.TextChunk, first bool, open int) (r row, le
 			w := words[string(feature)]
 			switch i {
 			case 0:
-				w.n += titleWeight
+				w.n += keyword.TitleWeight
 				w.opening = w.opening || first
 			default:
 				w.n++
@@ -154,6 +148,7 @@ func (x *keywordIndex) Apply(ctx context.Context, seq uint64, upserts []index.Te
 	for _, u := range upserts {
 		gone = append(gone, u.ID)
 	}
+	defer x.freqs.Changed(len(gone)) // when it is committed
 	if len(gone) == 0 || x.follows() {
 		return x.apply(ctx, seq, gone, counts{}, nil)
 	}
@@ -165,7 +160,6 @@ func (x *keywordIndex) Apply(ctx context.Context, seq uint64, upserts []index.Te
 			added.items++
 		}
 	}
-	defer x.freqs.Changed(len(gone)) // when it is committed
 	return x.apply(ctx, seq, gone, added, func(b *pgx.Batch) {
 		for some := range slices.Chunk(rows, writeBatch) {
 			b.Queue(insertWords, x.id,
@@ -213,7 +207,7 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		for most := x.candidatesUpTo; ; most *= 4 {
 			chosen, all := choose(s.features, most, x.chunks.Load())
 			all = all || q.Only != nil
-			if err := x.candidates(ctx, &s, chosen, q.Only, 4*most); err != nil {
+			if err := x.candidates(ctx, &s, chosen, q.Only, min(4*most, maxCandidates)); err != nil {
 				return err
 			}
 			res.Max = s.max

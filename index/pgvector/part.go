@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -54,25 +55,31 @@ func (x *part) open(knows func(origin string) bool, making string) error {
 	if x.origin == nil {
 		x.origin = func() string { return "" }
 	}
-	return x.do(context.Background(), writeTime, func(ctx context.Context) error {
+	const where = "namespace = $1 AND kind = $2 AND space = $3"
+	var format, origin string
+	var seq, chunks int64
+	err := x.do(context.Background(), writeTime, func(ctx context.Context) error {
 		if err := x.ensure(ctx, x.table, making); err != nil {
 			return err
 		}
-		var format, origin string
-		var seq, chunks int64
-		const where = "namespace = $1 AND kind = $2 AND space = $3"
 		err := x.pool.QueryRow(ctx, "SELECT id, format, origin, seq, chunks FROM collections WHERE "+where, x.of.Namespace,
 			x.of.Kind, x.space).Scan(&x.id, &format, &origin, &seq, &chunks)
-		switch {
-		case err != nil && !errors.Is(err, pgx.ErrNoRows):
-			return err
-		case err == nil && format == x.format && (knows == nil || knows(origin)):
-			x.applied, x.saved = uint64(seq), uint64(seq) //nolint:gosec // as written
-			x.chunks.Store(chunks)
+		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
-		case x.follows():
-			return fmt.Errorf("%w: pgvector: the process that writes has not filled %s yet", ragctx.ErrUnavailable, x.table)
 		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case x.id != 0 && format == x.format && (knows == nil || knows(origin)):
+		x.applied, x.saved = uint64(seq), uint64(seq) //nolint:gosec // as written
+		x.chunks.Store(chunks)
+		return nil
+	case x.follows():
+		return fmt.Errorf("%w: pgvector: the process that writes has not filled %s yet", ragctx.ErrUnavailable, x.table)
+	}
+	return x.do(context.Background(), dropTime, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
 			if err := remove(ctx, tx, []string{x.table}, where, x.of.Namespace, x.of.Kind, x.space); err != nil {
 				return err
@@ -130,7 +137,7 @@ func (x *part) write(ctx context.Context, seq uint64, gone []uint64, added count
 		returned = "1 AS place, 0 AS length"
 	}
 	var chunks int64
-	err := x.do(ctx, writeTime, func(ctx context.Context) error {
+	err := x.do(ctx, writeTime+time.Duration(len(gone))*rowTime, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
 			err := tx.QueryRow(ctx, fmt.Sprintf(changing, quoted(x.table), returned), x.id, keysOf(gone), number(seq), x.origin(),
 				number(x.saved), added.chunks, added.items, added.length).Scan(&chunks)

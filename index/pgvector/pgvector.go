@@ -97,10 +97,12 @@ func parse(raw string) (config *pgxpool.Config, schema string, err error) {
 
 const maxConnections = 16
 
-// Limits of a statement.
+// Limits of a search, and of a write with as many times rowTime as it has rows. A collection that is dropped may have millions.
 const (
 	searchTime = 3 * time.Second
-	writeTime  = 30 * time.Second
+	writeTime  = 10 * time.Second
+	rowTime    = 50 * time.Millisecond
+	dropTime   = 10 * time.Minute
 )
 
 // Opener opens indexes in a database.
@@ -343,7 +345,7 @@ func (p *Opener) tablesOf(ctx context.Context, prefix string) ([]string, error) 
 
 // Drop implements [index.Opener].
 func (p *Opener) Drop(ctx context.Context, c index.Collection) error {
-	return p.do(ctx, writeTime, func(ctx context.Context) error {
+	return p.do(ctx, dropTime, func(ctx context.Context) error {
 		names, err := p.tablesOf(ctx, "")
 		if err != nil || len(names) == 0 {
 			return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -22,14 +21,6 @@ const (
 	maxCandidates = 32_000
 	shortList     = 300
 	rareWord      = 8
-)
-
-// Limits and weights of package keyword.
-const (
-	commonGram  = 1000
-	commonShare = 8
-	smoothing   = 20
-	longText    = 32
 )
 
 // spill is the share of the terms of a neighbour in a long text, by its distance.
@@ -92,7 +83,7 @@ func choose(features []feature, most int, chunks int64) (chosen []int, all bool)
 
 // ignored reports whether a gram does not count, as it is too common.
 func (f *feature) ignored(chunks int64) bool {
-	return f.Kind == analysis.Gram && f.Chunks > max(commonGram, chunks/commonShare)
+	return f.Chunks > int64(keyword.LimitOf(f.Kind, int(chunks)))
 }
 
 // candidate is a chunk that has a chosen feature.
@@ -271,17 +262,13 @@ func (s *scorer) best(k int, accept index.Accept) []index.Scored {
 
 // inverse returns the inverse frequency of a feature that n of all texts have. n may be out of date.
 func inverse(all, n int64) float64 {
-	return math.Log1p((float64(max(all, n)-n) + 0.5) / (float64(n) + 0.5))
-}
-
-// saturated returns the score of a frequency in a text, below 1.
-func (s *scorer) saturated(tf, length, average float64) float64 {
-	return tf / (tf + s.params.K1*(1-s.params.B+s.params.B*(length+smoothing)/(average+smoothing)))
+	return keyword.InverseFrequency(int(max(all, n)), int(n))
 }
 
 // score scores all candidates; see package keyword.
 func (s *scorer) score() {
-	averageItem, averageChunk := float64(s.length)/float64(max(1, s.items)), float64(s.length)/float64(max(1, s.counts.chunks))
+	inItem := keyword.SaturationOf(s.params, int(s.items), float64(s.length))
+	inChunk := keyword.SaturationOf(s.params, int(s.counts.chunks), float64(s.length))
 	for rest := s.found; len(rest) > 0; {
 		n := 1
 		for n < len(rest) && rest[n].item == rest[0].item {
@@ -303,13 +290,13 @@ func (s *scorer) score() {
 			if sum == 0 || f.textWeight == 0 {
 				continue
 			}
-			whole += f.textWeight * s.saturated(sum, float64(text[0].itemLength), averageItem)
+			whole += f.textWeight * inItem.Of(sum, float64(text[0].itemLength))
 			if opening && f.Kind == analysis.Word {
 				whole += s.params.Opening * f.textWeight
 			}
 			for n := range text {
 				if tf := near(text, n, i); tf > 0 {
-					text[n].score += f.chunkWeight * s.saturated(tf, float64(text[n].length), averageChunk)
+					text[n].score += f.chunkWeight * inChunk.Of(tf, float64(text[n].length))
 				}
 			}
 		}
@@ -323,7 +310,7 @@ func (s *scorer) score() {
 
 // near returns the frequency of a feature in a chunk of a text, with those of its neighbours if the text is long.
 func near(text []candidate, n, feature int) (tf float64) {
-	if text[n].chunks < longText {
+	if text[n].chunks < keyword.DefaultLongText {
 		return float64(text[n].tf[feature])
 	}
 	for i := max(0, n-len(spill)+1); i < min(len(text), n+len(spill)); i++ {
@@ -344,6 +331,7 @@ func (s *scorer) groups(g *index.Groups) []float64 {
 	for _, n := range g.Sizes {
 		chunks += float64(n)
 	}
+	inGroup := keyword.SaturationOf(s.params, len(scores), chunks*average)
 	of := make([]int32, len(s.found))
 	for i, c := range s.found {
 		of[i] = g.Of(chunkOf(c.id))
@@ -367,7 +355,7 @@ func (s *scorer) groups(g *index.Groups) []float64 {
 		idf := f.Weight * inverse(int64(len(scores)), having)
 		for group, n := range tf {
 			if n > 0 {
-				scores[group] += idf * s.saturated(n, float64(g.Sizes[group])*average, chunks*average/float64(len(scores)))
+				scores[group] += idf * inGroup.Of(n, float64(g.Sizes[group])*average)
 			}
 		}
 	}

@@ -135,6 +135,30 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
+// TestForeign opens what was made of another store, or by other rules: it is deleted.
+func TestForeign(t *testing.T) {
+	p := newOpener(t, extended(t))
+	o := opening("a")
+	for _, change := range []func(*index.Opening){
+		func(*index.Opening) {},
+		func(o *index.Opening) { o.Knows = func(string) bool { return false } },
+		func(o *index.Opening) { o.Space.Identity = "other" },
+	} {
+		change(&o)
+		x, err := p.openVectors(o, index.Space{Name: "test", Dimensions: 2, Identity: o.Space.Identity})
+		if err != nil || x.Cursor() != 0 || x.Stats().Chunks != 0 {
+			t.Fatalf("cursor %d, %d chunks, %v", x.Cursor(), x.Stats().Chunks, err)
+		}
+		if err := x.Apply(t.Context(), 7, []index.VectorChunk{{ID: 1, Vector: []float32{1, 2}}}, nil); err != nil {
+			t.Fatal(err)
+		}
+		o.Knows = nil
+		if x, err = p.openVectors(o, index.Space{Name: "test", Dimensions: 2, Identity: o.Space.Identity}); err != nil || x.Cursor() != 7 {
+			t.Fatalf("opened again: cursor %d, %v", x.Cursor(), err)
+		}
+	}
+}
+
 // TestFollows has a process read the index of another one, and write when that is gone: it begins with the changes that were not saved.
 func TestFollows(t *testing.T) {
 	database := fmt.Sprintf("%s&schema=s%d", extended(t), schemas.Add(1))

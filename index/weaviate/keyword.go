@@ -42,9 +42,6 @@ const (
 // termEncoder makes the server's terms of ours.
 var termEncoder = strings.NewReplacer(" ", pairMark, "\x01", gramMark)
 
-// titleWeight is the weight of a word in the title.
-const titleWeight = 2
-
 // termsOf returns the terms of a chunk, separated by spaces.
 func termsOf(c index.TextChunk) string {
 	var out strings.Builder
@@ -65,7 +62,7 @@ func termsOf(c index.TextChunk) string {
 				put(term, 1, 1)
 			case i == 0:
 				words++
-				put(term, titleWeight, keyword.MaxFrequency)
+				put(term, keyword.TitleWeight, keyword.MaxFrequency)
 			default:
 				if i == 1 {
 					words++
