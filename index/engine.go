@@ -160,6 +160,8 @@ const MaxTimely = 1000
 type Candidate struct {
 	Hit
 
+	// Long reports whether the item has [LongText] chunks or more.
+	Long bool
 	// Message is set if it was requested.
 	Message *Message
 }

@@ -53,6 +53,14 @@ func wordsOf(question string) (n int) {
 // loneVectorFloor lowers the floor of cosines if no chunk has a keyword score.
 const loneVectorFloor = 0.6
 
+// LongText is the number of chunks from which an item is long.
+const LongText = 32
+
+// longTextShare is the share of the vector weight that cosines have among the chunks of a long item. All these chunks
+// have the same keyword score as an item, and only a third of the score tells them apart. So the cosine, which is the
+// chunk's own, would outweigh the words.
+const longTextShare = 0.5
+
 // withoutChance removes the candidates that have no keyword score and whose cosine does not exceed the
 // floor.
 func (f Fusion) withoutChance(list []Candidate) []Candidate {
@@ -72,7 +80,8 @@ const rrfConstant = 60
 // vector weight for a question of that length, and keyword is the keyword score over the maximum
 // that any text could reach (Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval",
 // TOIS 2023: bounding by the theoretical maximum). Relevance is then comparable between queries and
-// collections. An index that did not run drops out of the formula.
+// collections. An index that did not run drops out of the formula. A chunk of a long item has
+// w·[longTextShare] in the numerator.
 //
 // RRF: Σ 1/(60+rank) over the indexes, divided by its maximum. It ignores how much better one hit
 // is than the next, and so loses with a weak second list.
@@ -93,8 +102,11 @@ func fuse(hits []Candidate, f Fusion, question string, keyword, vector bool) {
 		w = f.vectorWeight(question)
 	}
 	for i := range hits {
-		s := hits[i].Signals
-		hits[i].Score = ragctx.Clamp01((s.Keyword + w*f.beyondChance(s.Vector)) / (1 + w))
+		s, share := hits[i].Signals, w
+		if hits[i].Long {
+			share *= longTextShare
+		}
+		hits[i].Score = ragctx.Clamp01((s.Keyword + share*f.beyondChance(s.Vector)) / (1 + w))
 	}
 }
 

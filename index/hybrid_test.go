@@ -3,6 +3,7 @@ package index_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -403,6 +404,38 @@ func TestFusion(t *testing.T) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q, %+v over vector %v: %v, want %v", c.text, c.fusion, c.vector, got, c.want)
+		}
+	}
+}
+
+// TestFusionInALongItem: the cosine of a chunk counts half from the number of chunks on that makes an item long,
+// beside other items and at any place.
+func TestFusionInALongItem(t *testing.T) {
+	for _, n := range []int{2, index.LongText - 1, index.LongText, index.LongText + 3} {
+		h, _, _ := open(t)
+		id := uint64(1)
+		var add []index.Chunk
+		for item, chunks := range []int{1, n, 2} {
+			p := &index.Item{ID: uint64(item + 1), Recorded: t0}
+			for k := range chunks {
+				c := entry(id, 1, p, "apple", 1, 0)
+				c.Ordinal = k
+				add, id = append(add, c), id+1
+			}
+		}
+		apply(t, h, index.Batch{Seq: 1, Add: add})
+		hits := search(t, h, index.Query{Text: "red apple", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorWeight: 1}, K: n + 3}).Hits
+		for _, hit := range hits {
+			want := (0.5 + 1) / 2
+			if hit.Item == 2 && n >= index.LongText {
+				want = (0.5 + 0.5) / 2
+			}
+			if math.Abs(hit.Score-want) > 1e-9 {
+				t.Errorf("of %d chunks: chunk %d of item %d scores %v, want %v", n, hit.Ordinal, hit.Item, hit.Score, want)
+			}
+		}
+		if len(hits) != n+3 {
+			t.Errorf("%d hits of %d chunks", len(hits), n+3)
 		}
 	}
 }

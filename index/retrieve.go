@@ -191,7 +191,12 @@ func (h *Hybrid) spelling(c *catalog, w *Where) *Spelling {
 
 // candidate returns the chunk at a position.
 func (c *catalog) candidate(i int) Candidate {
-	return Candidate{Hit: Hit{ID: c.ids[i], Item: c.items[i].ID, Ordinal: int(c.ordinal[i])}}
+	of, ordinal := c.items[i], int(c.ordinal[i])
+	other := i - ordinal + LongText - 1 // the last chunk of a shortest long item
+	return Candidate{
+		Hit:  Hit{ID: c.ids[i], Item: of.ID, Ordinal: ordinal},
+		Long: other >= 0 && other < len(c.items) && c.items[other] == of,
+	}
 }
 
 // join merges the hits of both indexes into one unsorted list without duplicates. It fills in the

@@ -95,7 +95,7 @@ func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.Keyword
 		"Concurrent":          {test: keywordConcurrent},
 		"ConcurrentViews":     {keywordConcurrentViews, WholeBatches},
 		"Model": {func(t *testing.T, open OpenKeyword) {
-			keywordModelTest(t, open, longText, !slices.Contains(without, Vocabulary))
+			keywordModelTest(t, open, index.LongText, !slices.Contains(without, Vocabulary))
 		}, Scores},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func keywordNeighbours(t *testing.T, open OpenKeyword) {
 		}
 		return out
 	}
-	long, short := text(1, 100, longText), text(2, 100-longText, 9)
+	long, short := text(1, 100, index.LongText), text(2, 100-index.LongText, 9)
 	long[len(long)-3].Text = "ab cd zq"
 	short[5].Text = "ab cd zx"
 	l.apply(append(long, short...))

@@ -21,9 +21,6 @@ type keywordModel struct {
 	chunks map[uint64]modelChunk
 }
 
-// longText is the default of the indexes.
-const longText = 32
-
 type modelChunk struct {
 	title, words []string // in order
 	item         uint64
@@ -32,7 +29,7 @@ type modelChunk struct {
 }
 
 func newKeywordModel() *keywordModel {
-	return &keywordModel{long: longText, chunks: make(map[uint64]modelChunk)}
+	return &keywordModel{long: index.LongText, chunks: make(map[uint64]modelChunk)}
 }
 
 func (m *keywordModel) apply(upserts []index.TextChunk, deletes []uint64) {

@@ -112,7 +112,7 @@ func BenchmarkReadWords(b *testing.B) {
 			if !ok {
 				b.Fatal("not stored")
 			}
-			words, err := s.readWords(func() bool { return true }, DefaultLongText)
+			words, err := s.readWords(func() bool { return true }, index.LongText)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -119,11 +119,8 @@ const version = "6/" + analysis.Version
 // MaxFrequency is the maximum frequency of a word in one chunk.
 const MaxFrequency = 16
 
-// Defaults of [Options].
-const (
-	DefaultFlushChunks = 1000
-	DefaultLongText    = 32
-)
+// DefaultFlushChunks is the default of [Options].
+const DefaultFlushChunks = 1000
 
 // Options configures an index. The zero value is valid.
 type Options struct {
@@ -131,7 +128,7 @@ type Options struct {
 	// Apply waits for the writer when four times as many are pending.
 	FlushChunks int
 	// LongText is the number of chunks from which an item is long: its chunks are then scored with the
-	// terms of their neighbours. The default is 32. See the package comment.
+	// terms of their neighbours. The default is [index.LongText]. See the package comment.
 	LongText int
 	// Origin returns an id of the current state of the store that the chunks come from. The id is
 	// saved at each flush. On open, Knows reports whether an id belongs to the store's history; if
@@ -148,7 +145,7 @@ type Options struct {
 
 func (o Options) withDefaults() (Options, error) {
 	o.FlushChunks = cmp.Or(o.FlushChunks, DefaultFlushChunks)
-	o.LongText = cmp.Or(o.LongText, DefaultLongText)
+	o.LongText = cmp.Or(o.LongText, index.LongText)
 	o.tidyDelay = cmp.Or(o.tidyDelay, tidyDelay)
 	o.passes = o.passes.withDefaults()
 	if o.Origin == nil {
@@ -161,7 +158,7 @@ func (o Options) withDefaults() (Options, error) {
 	case o.FlushChunks < 0:
 		return o, fmt.Errorf("keyword: FlushChunks is %d; it must be positive, or 0 for %d", o.FlushChunks, DefaultFlushChunks)
 	case o.LongText < 0:
-		return o, fmt.Errorf("keyword: LongText is %d; it must be positive, or 0 for %d", o.LongText, DefaultLongText)
+		return o, fmt.Errorf("keyword: LongText is %d; it must be positive, or 0 for %d", o.LongText, index.LongText)
 	}
 	return o, nil
 }

@@ -310,7 +310,7 @@ func (s *scorer) score() {
 
 // near returns the frequency of a feature in a chunk of a text, with those of its neighbours if the text is long.
 func near(text []candidate, n, feature int) (tf float64) {
-	if text[n].chunks < keyword.DefaultLongText {
+	if text[n].chunks < index.LongText {
 		return float64(text[n].tf[feature])
 	}
 	for i := max(0, n-len(spill)+1); i < min(len(text), n+len(spill)); i++ {
