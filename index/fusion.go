@@ -59,7 +59,7 @@ const LongText = 32
 // longTextShare is the share of the vector weight that cosines have among the chunks of a long item. All these chunks
 // have the same keyword score as an item, and only a third of the score tells them apart. So the cosine, which is the
 // chunk's own, would outweigh the words.
-const longTextShare = 0.5
+const longTextShare = 1.0 / 3
 
 // withoutChance removes the candidates that have no keyword score and whose cosine does not exceed the
 // floor.

@@ -408,7 +408,7 @@ func TestFusion(t *testing.T) {
 	}
 }
 
-// TestFusionInALongItem: the cosine of a chunk counts half from the number of chunks on that makes an item long,
+// TestFusionInALongItem: the cosine of a chunk counts a third from the number of chunks on that makes an item long,
 // beside other items and at any place.
 func TestFusionInALongItem(t *testing.T) {
 	for _, n := range []int{2, index.LongText - 1, index.LongText, index.LongText + 3} {
@@ -428,7 +428,7 @@ func TestFusionInALongItem(t *testing.T) {
 		for _, hit := range hits {
 			want := (0.5 + 1) / 2
 			if hit.Item == 2 && n >= index.LongText {
-				want = (0.5 + 0.5) / 2
+				want = (0.5 + 1.0/3) / 2
 			}
 			if math.Abs(hit.Score-want) > 1e-9 {
 				t.Errorf("of %d chunks: chunk %d of item %d scores %v, want %v", n, hit.Ordinal, hit.Item, hit.Score, want)
