@@ -183,9 +183,9 @@ type Found struct {
 	Item *Item
 }
 
-// Resolve loads the chunks and items of the hits, in their order. It leaves out hits that the store
+// Load returns the chunks and items of the hits, in their order. It leaves out hits that the store
 // no longer has, that the query may not see, or that lack the search's phrases.
-func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
+func Load(ctx context.Context, src Source, r Request) ([]Found, error) {
 	ids := make([]uint64, len(r.Hits))
 	for i, h := range r.Hits {
 		ids[i] = h.ID
@@ -214,7 +214,7 @@ func Resolve(ctx context.Context, src Source, r Request) ([]Found, error) {
 
 // join resolves the hits and joins adjacent chunks into runs, best first.
 func join(ctx context.Context, src Source, r Request) ([]run, error) {
-	found, err := Resolve(ctx, src, r)
+	found, err := Load(ctx, src, r)
 	if err != nil {
 		return nil, err
 	}

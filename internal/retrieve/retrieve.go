@@ -140,7 +140,7 @@ func (r *Retriever) Within(
 	}
 	seen := make(map[string]bool)
 	for hits := range slices.Chunk(found.Hits, chunkBatch) {
-		chunks, err := passage.Resolve(ctx, r.Store,
+		chunks, err := passage.Load(ctx, r.Store,
 			passage.Request{Query: q, Search: plan, Hits: hits, State: found.State})
 		if err != nil {
 			return nil, false, err

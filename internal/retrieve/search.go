@@ -92,7 +92,7 @@ func (s *search) addFeedback(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	best, err := passage.Resolve(ctx, s.Store, s.request(found.Result))
+	best, err := passage.Load(ctx, s.Store, s.request(found.Result))
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (r *Retriever) Hits(
 		}
 	}
 	last.Hits = last.Hits[:min(plan.K, len(last.Hits))]
-	hits, err := passage.Resolve(ctx, s.Store, s.request(last.Result))
+	hits, err := passage.Load(ctx, s.Store, s.request(last.Result))
 	return hits, last.Degraded, err
 }
 
@@ -240,7 +240,7 @@ func (r *Retriever) HasPhrases(
 		if err != nil {
 			return false, err
 		}
-		held, err := passage.Resolve(ctx, s.Store, s.request(f.Result))
+		held, err := passage.Load(ctx, s.Store, s.request(f.Result))
 		if err != nil || len(held) > 0 {
 			return len(held) > 0, err
 		}

@@ -101,7 +101,7 @@ func testChunksOfOthers(t *testing.T, open Opener) {
 			hits = append(hits, index.Hit{ID: e.ID})
 		}
 	}
-	found, err := passage.Resolve(t.Context(), f, passage.Request{
+	found, err := passage.Load(t.Context(), f, passage.Request{
 		Query: ragctx.ContextQuery{Namespace: "default"}, Search: index.Query{Now: t0}, Hits: hits, State: now.Seq,
 	})
 	if err != nil || len(found) != 1 || found[0].Item.Key != "a" || found[0].Item.Version != 2 {
