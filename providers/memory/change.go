@@ -29,23 +29,9 @@ type prepared struct {
 }
 
 func prepare(content string, instruction bool, speaker string) *prepared {
-	return &prepared{facts.Keys(content), sync.OnceValue(func() *facts.Statements {
+	return &prepared{facts.Keys(content, instruction), sync.OnceValue(func() *facts.Statements {
 		return facts.ReadStatements(content, instruction, speaker)
 	})}
-}
-
-// shares reports whether two contents have a key in common.
-func (p *prepared) shares(other *prepared) bool {
-	i := 0
-	for _, k := range p.keys {
-		for i < len(other.keys) && other.keys[i] < k {
-			i++
-		}
-		if i < len(other.keys) && other.keys[i] == k {
-			return true
-		}
-	}
-	return false
 }
 
 // Bounds of the contents that a [ChangeFinder] keeps prepared.
@@ -140,7 +126,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 		}
 		for j, k := range known {
 			same := f.Verdict == Store && sameAttribute(f.Fact, k.About)
-			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) || !same && !newer[i].shares(older[j]) {
+			if k.Content == "" || slices.Contains(f.Supersedes, k.ID) || !same && !facts.Comparable(newer[i].keys, older[j].keys, common) {
 				continue
 			}
 			why, text, ok := facts.Supersedes(newer[i].statements(), older[j].statements(), common)

@@ -45,6 +45,21 @@ func TestChangeFinderForgets(t *testing.T) {
 	}
 }
 
+// BenchmarkLearnPrice compares a turn that names a price with 1,000 memories that have one, in other words.
+func BenchmarkLearnPrice(b *testing.B) {
+	turn, _, known := changeTurn(1000)
+	turn.Messages[0].Content = ragctx.Text("The contract is 45 euros from August.")
+	for i := range known {
+		known[i].Content = fmt.Sprintf("The repair of machine%d at plant%d cost %d euros.", i, i, i)
+	}
+	c := NewChangeFinder()
+	for b.Loop() {
+		if _, err := c.Apply(turn, FindingsByRules(turn), func() ([]ragctx.Memory, error) { return known, nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkLearn extracts facts from a turn and compares them with 500 memories.
 func BenchmarkLearn(b *testing.B) {
 	for _, warm := range []bool{false, true} {

@@ -88,18 +88,18 @@ var origin = wordSet("from von vom de du desde")
 // an attribute more is another one, too: the mobile team.
 func anotherThing(n, o *Statement) bool {
 	c := n.changes()
-	if len(n.subject) == 0 || len(o.subject) == 0 || c.says(cueEnd, cueNoMore, cueCorrect) || n.order || o.order {
+	if len(n.subject) == 0 || len(o.subject) == 0 || c.says(cueEnd, cueNoMore, cueCorrect) || n.order && o.order {
 		return false
 	}
 	if foreignSubjects(n, o) {
 		if c.says(cueReplace) {
 			return false
 		}
-		same := slices.DeleteFunc(shared(n, o), func(x term) bool { return x.verb() || timeStems[x.stem] })
+		same := slices.DeleteFunc(shared(n, o), func(x term) bool { return x.verb() || timeStems[x.stem] || currencyStems[x.stem] })
 		return n.verb == o.verb && n.verb != "" && len(same) == 0 || anotherVersion(n, o) != ""
 	}
 	at := len(n.subject) - 1
-	if at <= 0 || len(o.subject) != 1 || o.subject[0].proper || !sameStem(n.subject[at].stem, o.subject[0].stem) {
+	if n.order || o.order || at <= 0 || len(o.subject) != 1 || o.subject[0].proper || !sameStem(n.subject[at].stem, o.subject[0].stem) {
 		return false
 	}
 	attribute := n.subject[at-1]

@@ -1,3 +1,4 @@
+//nolint:misspell // many words are German, French and Spanish
 package facts
 
 import (
@@ -99,7 +100,8 @@ func evidence(n, o *Statement, common func(string) bool, add func(name string, v
 	named := n.names(o)
 	when("form, nothing named", form, named == 0)
 	when("only of the form, nothing named", form, sole, named == 0)
-	when("class, change, mine", slices.ContainsFunc(other, isClass), changes, mine(n), mine(o), !c.says(cueAlso, cueAdd))
+	when("class, change, mine", slices.ContainsFunc(other, isClass), changes, mine(n), mine(o), !c.says(cueAlso, cueAdd),
+		!otherSphere(n, o))
 	for topic := range n.topics {
 		if !o.topics[topic] || personal[topic] && !(mine(n) && mine(o)) && !(n.ofRelative() && o.ofRelative()) {
 			continue
@@ -321,8 +323,8 @@ func (s *Statement) mayVary(o *Statement, shared bool) bool {
 	}
 	verbless := s.verbAt == len(s.ws)
 	switch {
-	case !s.first && !shared && !s.changes().says(changeCues[:]...): // the part before it says what it is about
-		return false
+	case s.last != nil && !shared && (!s.changes().says(changeCues[:]...) || s.last.introducesOther(o)), otherSphere(s, o):
+		return false // the part before says what it is about, or it is about the other half of a life
 	case s.owner == aPerson:
 		inList := o.verbAt == len(o.ws) && bytes.Contains(o.source.fold, []byte(s.person)) // "Malin goes to Oakdell, class 3b"
 		return o.owner == aPerson && shared || inList && !o.has(term{stem: s.person})
@@ -331,6 +333,33 @@ func (s *Statement) mayVary(o *Statement, shared bool) bool {
 	}
 	return verbless || !foreignSubjects(s, o)
 }
+
+// introducesOther reports whether a statement introduces a thing that the older one lacks: "got a new phone contract".
+func (s *Statement) introducesOther(o *Statement) bool {
+	for i, w := range s.ws {
+		if f := s.source.folded(w); !indefinite[f] && !newWords[f] {
+			continue
+		}
+		for _, x := range s.ws[i+1 : min(len(s.ws), i+4)] {
+			if f := s.source.folded(x); isContent(f) && !isCue(f) {
+				return !o.has(term{stem: stem(f)})
+			}
+		}
+	}
+	return false
+}
+
+// otherSphere reports whether one statement is about work, and the other one about family or friends.
+func otherSphere(n, o *Statement) bool {
+	return n.hasAny(workSphere) && o.hasAny(homeSphere) || n.hasAny(homeSphere) && o.hasAny(workSphere)
+}
+
+var (
+	workSphere = wordSet(`work office team client clients company colleagues department arbeit buro firma kollegen kunden abteilung team
+		travail boulot bureau boite equipe collegues clients trabajo oficina curro empresa equipo colegas clientes`)
+	homeSphere = wordSet(`home family private privately friends privat familie zuhause daheim freunde freunden famille amis maison
+		prive familia amigos casa privado`)
+)
 
 // ofOthers reports whether a statement begins with a pronoun for other people, and does not name the user: "they open at 9", but
 // not "they gave the user till June".

@@ -133,6 +133,16 @@ func (s *Statement) findForms() map[string][]string {
 
 var sinceWords = wordSet("since seit from von ab depuis du desde")
 
+// wholeNumber returns the number that begins with word i, and the index behind it: "1,150" is one number, as "1150" is.
+func wholeNumber(ws []token, i int) (string, int) {
+	var out strings.Builder
+	out.WriteString(ws[i].f)
+	for i++; i < len(ws) && (ws[i].sign == '.' || ws[i].sign == ',') && len(ws[i].f) == 3 && ws[i].f[0] <= '9' && ws[i-1].f[0] <= '9'; i++ {
+		out.WriteString(ws[i].f)
+	}
+	return out.String(), i
+}
+
 // tokens returns words with the signs between them.
 func (t *text) tokens(ws []word) []token {
 	out := make([]token, len(ws))

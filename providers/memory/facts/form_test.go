@@ -41,7 +41,7 @@ func TestKeysHaveForms(t *testing.T) {
 	for _, d := range readDialogues(t) {
 		for _, turn := range d.turns {
 			for _, x := range Explain(ragctx.Turn{Messages: turn.Messages}, turn.At).Facts {
-				keys := Keys(x.Content)
+				keys := Keys(x.Content, false)
 				for _, s := range ReadStatements(x.Content, false, "").parts {
 					for form := range s.forms() {
 						if n++; !slices.Contains(keys, form) {
@@ -54,5 +54,25 @@ func TestKeysHaveForms(t *testing.T) {
 	}
 	if n < 500 {
 		t.Errorf("%d values", n)
+	}
+}
+
+// TestComparable checks which contents are compared at all: the form of a value counts if one known content has it.
+func TestComparable(t *testing.T) {
+	gym, phone := Keys("The gym is 29 euros.", false), Keys("My phone plan costs 19 euros.", false)
+	sums := Keys("Show sums in euros.", true)
+	newer := Keys("It's 45 euros from August.", false)
+	for _, c := range []struct {
+		known [][]string
+		older []string
+		want  bool
+	}{
+		{[][]string{gym}, gym, true},
+		{[][]string{gym, phone}, gym, false},
+		{[][]string{gym, phone}, sums, true}, // a wish, and on money
+	} {
+		if got := Comparable(newer, c.older, Common(slices.Values(c.known))); got != c.want {
+			t.Errorf("%q and %q of %q: %v", newer, c.older, c.known, got)
+		}
 	}
 }

@@ -7,19 +7,22 @@ import (
 	"unicode"
 )
 
-// Keys returns the beginnings of the content words of a text, and its topics, in order. Texts that share no key do not
-// change each other. It takes a tenth of the time of [ReadStatements].
-func Keys(content string) []string {
+// Keys returns the beginnings of the content words of a text, its topics, and the forms of its values, in order. Instruction says
+// that it addresses the assistant. It takes a tenth of the time of [ReadStatements]. See [Comparable].
+func Keys(content string, instruction bool) []string {
 	var out []string
+	if instruction {
+		out = append(out, orderKey)
+	}
 	var before string
 	var ws []token
 	add := func(f []byte, capital bool, sign byte) {
 		w := strings.Trim(string(f), "'")
-		if w != "" && isContent(w) {
+		if w != "" && w[0] > '9' && isContent(w) && !currencies[w] {
 			out = append(out, key(stem(w)))
 		}
 		if topic := topicOf(before, w); topic != "" {
-			out = append(out, "#"+topic)
+			out = append(out, "*"+topic)
 		}
 		if topic, ok := topicWords[w]; ok {
 			out = append(out, "#"+topic)
@@ -61,17 +64,60 @@ func Keys(content string) []string {
 	if len(word) > 0 {
 		add(word, capital, sign)
 	}
+	number := 0 // the index behind the last number
 	for i := range ws {
 		if form := formOf(ws, i); form != "" {
 			out = append(out, form)
+		}
+		if i >= number && ws[i].f[0] <= '9' {
+			var whole string
+			whole, number = wholeNumber(ws, i)
+			out = append(out, key(whole))
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// key returns the beginning of a stem.
-func key(stem string) string { return stem[:min(len(stem), 5)] }
+// key returns the beginning of a stem, or a form as it is.
+func key(stem string) string {
+	if strings.HasPrefix(stem, "@") {
+		return stem
+	}
+	return stem[:min(len(stem), 5)]
+}
+
+// orderKey is the key of texts that address the assistant.
+const orderKey = "!"
+
+// Comparable reports whether two texts with the given keys may change each other: they share a key. The form of a value counts only
+// if one known text has it, unless it is a class of names; otherwise each price would be compared with all prices. The topic of a
+// wish ("*money") counts only if one of the texts addresses the assistant.
+func Comparable(a, b []string, common func(string) bool) bool {
+	i := 0
+	for _, k := range a {
+		for i < len(b) && b[i] < k {
+			i++
+		}
+		if i == len(b) || b[i] != k {
+			continue
+		}
+		switch k[0] {
+		case '@':
+			if isClass(k) || !common(k) {
+				return true
+			}
+		case '*':
+			if a[0] == orderKey || b[0] == orderKey {
+				return true
+			}
+		case orderKey[0]:
+		default:
+			return true
+		}
+	}
+	return false
+}
 
 // Common returns a function that reports whether more than one of some texts with the given keys has a word.
 func Common(keys iter.Seq[[]string]) func(stem string) bool {

@@ -124,7 +124,7 @@ kauf kaufe kauft kaufen
 rauch rauche raucht rauchen
 deploy deploye deployt deployen deployed
 lauft laufen
-kostet kosten
+kost koste kostet kosten
 find findet finden stattfindet
 beginnt beginnen startet starten
 schlaf schlafe schlaft
@@ -176,7 +176,7 @@ dirige
 passe passent
 part partent
 commence commencent
-coute coutent
+cout coute coutent
 enseigne j'enseigne
 collectionne
 chante
@@ -224,7 +224,7 @@ programo programa
 pinto pinta
 sigo sigue
 recojo recoge
-cuesta cuestan
+cuest cuesta cuestan
 empieza empiezan
 pasa pasan
 revisa

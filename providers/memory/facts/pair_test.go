@@ -63,7 +63,7 @@ func TestPairs(t *testing.T) {
 			for _, x := range append(slices.Clone(found.Facts), found.Below...) {
 				if !x.Unclaimed && x.Confidence >= .35 {
 					newer = append(newer, readFact(x, ""))
-					newKeys = append(newKeys, Keys(x.Content))
+					newKeys = append(newKeys, Keys(x.Content, x.Kind == ragctx.FactInstruction))
 				}
 			}
 			common := Common(slices.Values(keys))

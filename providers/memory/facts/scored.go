@@ -343,7 +343,9 @@ var importances = map[ragctx.FactKind]float64{
 
 // wholeFact returns a fact for a whole piece of a unit.
 func (e *extractor) wholeFact(u *unit, x piece, b *bag, language string, p float64, why []string) Fact {
-	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool { return k == ragctx.FactInstruction && e.several })
+	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool {
+		return k == ragctx.FactInstruction && (e.several || e.costs(u))
+	})
 	if kind == ragctx.FactIdentity && e.ofAnswers(u) && !e.several {
 		kind = ragctx.FactInstruction // "longer answers are welcome again"
 	}
@@ -362,6 +364,13 @@ func (e *extractor) wholeFact(u *unit, x piece, b *bag, language string, p float
 	}
 	return f
 }
+
+// costs reports whether a unit says what something costs, which is no wish.
+func (e *extractor) costs(u *unit) bool {
+	return slices.ContainsFunc(e.t.words(u.from, u.to), func(w word) bool { return costVerbs[e.t.folded(w)] })
+}
+
+var costVerbs = wordSet("costs kostet kosten coute coutent cuesta cuestan vale")
 
 // attributed quotes words in a sentence that names their speaker.
 func (e *extractor) attributed(words, language string, kind ragctx.FactKind) string {

@@ -24,7 +24,7 @@ type Statement struct {
 	quoted         bool               // the words of a speaker
 	small          bool               // written without capital letters
 	bySpeaker      bool               // of a speaker with a name
-	first          bool               // of its content
+	last           *Statement         // before it in its content, or nil
 	// denies is set for a statement that something is not, or no more.
 	denies bool
 
@@ -104,7 +104,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	for _, x := range t.pieces(from, to, true, instruction) {
 		s := &Statement{
 			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, small: small,
-			bySpeaker: speaker != "", first: last == nil,
+			bySpeaker: speaker != "", last: last,
 		}
 		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
 		s.versions, s.days = sync.OnceValue(s.findVersions), sync.OnceValue(s.findDays)
@@ -197,6 +197,7 @@ func (s *Statement) fill(t *text, ws []word, quoted, first bool) {
 	if s.owner == aThing && verbAt == 0 && first && !s.order && pastVerb(t.folded(ws[0])) {
 		s.owner = theUser // "Cancelled Netflix"
 	}
+	tokens, number := t.tokens(ws), 0 // the index behind the last number
 	for i, w := range ws {
 		f := t.folded(w)
 		if topic, ok := topicWords[f]; ok && !(moves[f] && toThing(t, ws, i)) {
@@ -214,10 +215,13 @@ func (s *Statement) fill(t *text, ws []word, quoted, first bool) {
 		case dayWords[f]:
 			s.kinds[aTime] = true
 		}
-		if !isContent(f) {
+		if !isContent(f) || i < number {
 			continue
 		}
 		x := term{stem(f), t.capital(w.from) && (i > 0 || !verbForm(f)) || f[0] >= '0' && f[0] <= '9'}
+		if f[0] <= '9' {
+			x.stem, number = wholeNumber(tokens, i)
+		}
 		x.proper = x.proper || s.small && i > verbAt && t.namePlace(ws, i)
 		s.words = append(s.words, x)
 		if i < verbAt {
