@@ -138,6 +138,7 @@ func (c *ChangeFinder) Apply(t ragctx.Turn, found []Finding, list func() ([]ragc
 				continue
 			}
 			f.Supersedes = append(f.Supersedes, k.ID)
+			f.Profile = f.Profile || k.Profile && why == facts.NewerWish // "Nerdctl is the one now"
 			if f.Verdict == Reject {
 				f.Verdict, f.Why = Store, ""
 				f.Confidence, f.Reason = facts.Gate, "changes a known fact: "+why

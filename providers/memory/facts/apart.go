@@ -293,7 +293,7 @@ var bare = wordSet("bei zu nach in")
 // died are words for a death.
 var died = wordSet("died dead gestorben tot verstorben mort morte decede decedee murio muerto muerta fallecio fallecido fallecida")
 
-// topicsBesideKin returns the topics of a statement, without those of its words for relatives.
+// topicsBesideKin returns the topics of a statement, except the topics of its words for relatives.
 func (s *Statement) topicsBesideKin() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range s.ws {
@@ -346,7 +346,7 @@ func (s *Statement) form() form {
 	return noCopula
 }
 
-// placeOfThing reports whether the older statement tells what its subject is, and the newer one only where it is.
+// placeOfThing reports whether the older statement defines its subject, and the newer one only names its place.
 func placeOfThing(n, o *Statement) bool {
 	return n.form() == placeForm && o.form() == nominalForm && !n.kinds[aTime] && !n.kinds[aNumber] &&
 		!slices.ContainsFunc(shared(n, o), func(x term) bool { return !subjectHas(o, []term{x}) })
@@ -419,12 +419,12 @@ func changesPart(n, o *Statement) bool {
 // partOf are words between a part and its whole.
 var partOf = wordSet("of on am vom von du del")
 
-// accident finds words for what nobody wanted, or for a short while.
+// accident finds words for accidents and for short times.
 var accident = regexp.MustCompile(`\b(?:by accident|accidentally|aus versehen|versehentlich|par (?:accident|megarde)|sin querer|` +
 	`por accidente|for (?:today|tonight|a (?:minute|moment|second)|the (?:day|night|weekend))|fur heute|pour aujourd'hui|` +
 	`un instant|por hoy|un momento)\b`)
 
-// byAccident reports whether what happened was an accident, or holds for a short while, and so changes nothing for good.
+// byAccident reports whether a statement is about an accident, or holds for a short time.
 func byAccident(n *Statement) bool {
 	return !n.changes().says(cueCorrect) && accident.Match(n.source.fold[n.from:n.to])
 }

@@ -26,6 +26,15 @@ func (b *bag) add(parts ...string) {
 	}
 }
 
+// has reports whether the bag has the feature.
+func (b *bag) has(name string) bool {
+	h := uint32(2166136261)
+	for i := range len(name) {
+		h = (h ^ uint32(name[i])) * 16777619
+	}
+	return b.seen[h]
+}
+
 // put adds a feature and reports whether it is new.
 func (b *bag) put(h uint32) bool {
 	if b.seen[h] {

@@ -15,7 +15,7 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 	if c.says(cueStay, cueAdd) && !c.says(cueNoMore) || c.ahead && !c.says(cueBecome, cueNow) {
 		return "", "", false
 	}
-	free := mine(n) || len(n.subject) == 0 // nobody else does it
+	free := mine(n) || len(n.subject) == 0 // the user does it
 	if value := ended(n, o); value != "" {
 		return overReason, value, true
 	}
@@ -42,7 +42,7 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 	case old && c.says(cueReplace) && !hasObject(n, o):
 		return "something else in its place", n.subject[0].stem, true
 	case changes && slices.ContainsFunc(wishTopics(n), func(topic string) bool { return o.topics[topic] && anotherWish(n, o, topic) }):
-		return "a newer wish on the same", "", true
+		return NewerWish, "", true
 	case anotherOfTopic(n, o):
 		return "another one of the kind", otherPlace(n, o), true
 	case anotherInRole(n, o):
@@ -325,7 +325,7 @@ func (s *Statement) findVersions() map[string]string {
 var versionWords = wordSet(`is at on version now jetzt ist sind bei auf in est en passe passee maintenant esta va ahora la ya
 	runs lauft tourne corre v`)
 
-// leaving are words before what is left behind.
+// leaving are words before an old value.
 var leaving = wordSet("from of than statt anstelle von de du del d' instead not no nicht kein keine keinen ohne without pas sin")
 
 // overWords reports whether a statement has a word that by itself ends a topic: "divorced".
@@ -365,7 +365,7 @@ func (t *text) comma(ws []word, j int) bool {
 	return j > 0 && bytes.IndexByte(t.fold[ws[j-1].to:ws[j].from], ',') >= 0
 }
 
-// endPredicates say that their subject is over, and have no object. aims stand before where somebody goes.
+// endPredicates say that their subject is over, and have no object. aims stand before a destination.
 var (
 	endPredicates = wordSet("over off gone dead history weg vorbei redundant bust passe")
 	aims          = wordSet("to nach zu about")

@@ -282,7 +282,7 @@ var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|no
 	`big|key|important|essential|different|easy|problem|restart|going|not|same|more|in (?:a |an )?(?:bad|` +
 	`good|progress|trouble|state|mess|order|sync|danger)|on (?:fire|track|hold|the way|top)|to (?:go|be|do|` +
 	`get|have|make|wait|start|see|use|add|find|change|fix|say|ask|learn|know|keep|take|give|talk|set|move|` +
-	`try)|lot|been|had|always|to)\b`)
+	`try)|lot|been|had|always|to)\b|^[a-z0-9]+ (?:seconds|minutes|hours|days|weeks|months) (?:left|to go)\b`)
 
 // specific requires a specific value that is not a passing state.
 func specific(m *match) bool {

@@ -19,12 +19,12 @@ type scene struct {
 	// paragraphs describes each unit's paragraph by its length and by whether it has first-person
 	// words.
 	paragraphs []string
-	// message holds the features shared by all units.
-	message *bag
+	people     bool // a conversation between people
+	message    *bag // the features shared by all units
 }
 
 func (e *extractor) scene() *scene {
-	sc := &scene{units: e.units(), language: e.t.language()}
+	sc := &scene{units: e.units(), language: e.t.language(), people: e.people || e.speaker.named}
 	for i := range sc.units {
 		if sc.units[i].asked {
 			sc.asks++

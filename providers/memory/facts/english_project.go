@@ -165,7 +165,7 @@ var englishProject = []rule{
 			"Our cluster has 12 nodes.", "the backend uses Postgres 16", "we have 40 employees",
 			"We use Terraform for infrastructure",
 		},
-		no: []string{"we have a problem", "the app has 3 bugs?", "we have to go", "the server needs a restart"},
+		no: []string{"we have a problem", "the app has 3 bugs?", "we have to go", "the server needs a restart", "we have 3 days left"},
 	},
 	{
 		name: "version", kind: ragctx.FactIdentity, heads: "we i we're i'm im the our my",

@@ -284,7 +284,7 @@ func (s *Statement) findDays() map[string]bool {
 	return out
 }
 
-// introduces reports whether a statement gives the name of somebody or something.
+// introduces reports whether a statement gives the name of a person or thing.
 func (s *Statement) introduces() bool {
 	return slices.ContainsFunc(s.ws, func(w word) bool { return naming[s.source.folded(w)] })
 }
@@ -324,7 +324,7 @@ func (s *Statement) mayVary(o *Statement, shared bool) bool {
 	verbless := s.verbAt == len(s.ws)
 	switch {
 	case s.last != nil && !shared && (!s.changes().says(changeCues[:]...) || s.last.introducesOther(o)), otherSphere(s, o):
-		return false // the part before says what it is about, or it is about the other half of a life
+		return false // the part before names another subject, or one statement is about work and one about home
 	case s.owner == aPerson:
 		inList := o.verbAt == len(o.ws) && bytes.Contains(o.source.fold, []byte(s.person)) // "Malin goes to Oakdell, class 3b"
 		return o.owner == aPerson && shared || inList && !o.has(term{stem: s.person})

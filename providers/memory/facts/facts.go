@@ -91,5 +91,5 @@ type Fact struct {
 	Matched int `json:"-"`
 }
 
-// matchedEnd returns the end of what the fact was found in.
+// matchedEnd returns the end of the words in which the fact was found.
 func (f Fact) matchedEnd() int { return max(f.Span.End, f.Matched) }

@@ -47,7 +47,8 @@ var (
 		`(?:remember|keep in mind|bear in mind|(?:please )?note|make a note|take note|don'?t forget|do not forget|` +
 		`never forget|be aware|memori[sz]e|save this|save|for (?:your|future) (?:reference|memory)|note to ` +
 		`self|for the record|fyi|(?:quick |small |friendly )?reminder(?: for later)?|for later|` +
-		`merk[e]? dir|denk dran|denk daran|behalte?(?: im hinterkopf| bitte)?|vergiss nicht|notier[e]? dir|beachte|` +
+		`merk[e]? dir|dir (?:bitte )?(?:merken|notieren)|denk dran|denk daran|behalte?(?: im hinterkopf| bitte)?|` +
+		`vergiss nicht|notier[e]? dir|beachte|` +
 		`zur erinnerung|speicher[e]?(?: dir)?|` +
 		`recuerda|ten en cuenta|no olvides|apunta|anota|acuerdate(?: de)?|toma nota|guarda|` +
 		`souviens-toi|retiens|n'oublie pas|note bien|note|garde en tete|rappelle-toi|sache|garde a l'esprit)` +
@@ -73,7 +74,10 @@ var (
 		`script|post|essay|report|response|reply|commit|pr|test|bug|case|time)|in this (?:email|file|function|` +
 		`script|case|post|essay|report|response|reply|message|answer|text|letter)|just (?:this )?once|for now|` +
 		`only today|just today|for today|right now|` +
-		`diesmal|dieses mal|nur heute|im moment|gerade|fur diese|in dieser|esta vez|por ahora|solo hoy|cette fois|` +
+		`this one (?:in|as|for|on)|just this|no [a-z]+ this time|for once|tonight|` +
+		`diesmal|dieses (?:eine )?mal|ausnahmsweise|nur heute|im moment|gerade|fur diese|in dieser|` +
+		`esta vez|por ahora|solo hoy|por una vez|excepcionalmente|` +
+		`cette fois|pour une fois|exceptionnellement|ce soir|` +
 		`pour l'instant|juste aujourd'hui|pour cette|pour ce)\b`)
 	secret = regexp.MustCompile(`\b(?:password|passwort|passwd|passphrase|passcode|contrasena|mot de passe|api[ ` +
 		`-]?key|apikey|access[ -]?key|secret(?:s|o|os|a|as|e)?\b|token|private key|credit card|card number|` +
@@ -101,7 +105,7 @@ func (s *setting) doubt(by float64, why string) {
 func (t *text) judge(s *sentenceSpan, k int, set *setting) {
 	c := s.clauses[k]
 	switch {
-	case c.from >= s.asked:
+	case c.from >= s.asked && !set.remember:
 		set.doubt(.6, "a question")
 	case c.supposed:
 		set.doubt(.5, "a condition")
@@ -230,6 +234,9 @@ func (t *text) first(from, to int) string {
 // window is the number of code points of a sentence that a rule sees.
 const window = 400
 
+// afterNoMore follow the French "plus" that denies.
+var afterNoMore = wordSet("besoin de d'aucun la jamais aucun aucune rien")
+
 // skipLead returns the end of the introductory words.
 func (t *text) skipLead(from, to int) int {
 	for range 6 {
@@ -243,7 +250,7 @@ func (t *text) skipLead(from, to int) int {
 		}
 		w := t.first(from, to)
 		if !fillers[w] || from+len(w) >= to || w == "note" || w == "por" || w == "zum" || w == "no" || w == "now" ||
-			w == "right" || w == "so" && t.first(from+2, to) == "far" {
+			w == "right" || w == "so" && t.first(from+2, to) == "far" || w == "plus" && afterNoMore[t.first(from+4, to)] {
 			return from
 		}
 		from += len(w)

@@ -24,6 +24,11 @@ func Keys(content string, instruction bool) []string {
 		if topic := topicOf(before, w); topic != "" {
 			out = append(out, "*"+topic)
 		}
+		if diets[w] != "" || foodKinds[w] != "" {
+			out = append(out, "#diet")
+		} else if freezing[w] {
+			out = append(out, "#freeze")
+		}
 		if topic, ok := topicWords[w]; ok {
 			out = append(out, "#"+topic)
 		} else if capital && employing[before] || w == "started" || trained[w] || len(w) > 5 && hasAnySuffix(w, tradeEndings...) {
@@ -91,8 +96,8 @@ func key(stem string) string {
 const orderKey = "!"
 
 // Comparable reports whether two texts with the given keys may change each other: they share a key. The form of a value counts only
-// if one known text has it, unless it is a class of names; otherwise each price would be compared with all prices. The topic of a
-// wish ("*money") counts only if one of the texts addresses the assistant.
+// if one known text has it, unless it is a class of names; otherwise each price would be compared with all prices. Topics of a
+// wish ("*money") count only if one of the texts addresses the assistant. Two that address it are compared anyway.
 func Comparable(a, b []string, common func(string) bool) bool {
 	i := 0
 	for _, k := range a {
@@ -111,7 +116,6 @@ func Comparable(a, b []string, common func(string) bool) bool {
 			if a[0] == orderKey || b[0] == orderKey {
 				return true
 			}
-		case orderKey[0]:
 		default:
 			return true
 		}

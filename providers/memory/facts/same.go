@@ -8,6 +8,9 @@ import (
 // overReason is the reason for a statement that ended without a successor.
 const overReason = "it is over"
 
+// NewerWish is the reason of [Supersedes] for a wish that a newer one overrules.
+const NewerWish = "a newer wish on the same"
+
 // Supersedes reports which parts of an earlier content a newer one makes obsolete: all of it, or all but rest.
 // common reports whether several of the known contents have a stem; such a word shows less what is meant.
 func Supersedes(newer, older *Statements, common func(stem string) bool) (why, rest string, ok bool) {
@@ -29,15 +32,26 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 	if why == "" {
 		return "", "", false
 	}
+	for i, o := range older.parts { // a reason or a condition of a wish goes with it
+		reason := o.order && len(o.ws) > 0 && reasonWords[o.source.folded(o.ws[0])] && len(o.asWish().values) == 0
+		endings[i].gone = endings[i].gone || reason
+	}
 	return why, older.without(endings), true
 }
+
+// reasonWords begin a reason or a condition.
+var reasonWords = wordSet(`before when whenever if because since as i i'm it it's that's my bevor wenn falls weil ich es das avant quand
+	lorsque si car parce c'est on je j'ai cuando porque antes que es me mi`)
 
 // supersedes reports whether a statement makes an earlier one obsolete, and why. If it names the value of the earlier one
 // that no longer holds, it returns the stem of that.
 func supersedes(newer, older *Statement, common func(string) bool) (why, value string, ok bool) {
 	c := newer.changes()
 	if overrules(newer, older) {
-		return "a newer wish on the same", "", true
+		return NewerWish, "", true
+	}
+	if thaws(newer, older) || eatsAgain(newer, older) {
+		return overReason, "", true
 	}
 	if ruledOut(newer, older) {
 		return "", "", false
@@ -315,10 +329,11 @@ var scopes = func() map[string]string {
 	for name, words := range map[string]string{
 		"code": "code comment comments kommentar kommentare code-kommentare commentaires comentarios docstrings identifiers " +
 			"variable variables",
-		"mail":   "mail mails email emails e-mail e-mails letter letters brief briefe courriel courriels correo correos carta cartas",
+		"mail": "mail mails email emails e-mail e-mails letter letters brief briefe courriel courriels correo correos carta cartas " +
+			"correspondence korrespondenz courrier correspondencia",
 		"commit": "commit commits changelog",
 		"title":  "title titles heading headings titel uberschriften titres titulos",
-		"report": "report reports summary summaries bericht berichte rapport rapports informe informes",
+		"report": "report reports summary summaries tldr bericht berichte rapport rapports informe informes",
 	} {
 		for w := range wordSet(words) {
 			out[stem(w)] = name

@@ -13,10 +13,12 @@ import (
 // minRuleConfidence is the least confidence at which a rule's match counts.
 const minRuleConfidence = 0.6
 
-// A rule with confidence strict, or with an exclusive value, and a request to remember lower the gate to supported.
+// A rule with confidence strict, or with an exclusive value, lowers the gate to supported, and a request to remember to
+// leastRemembered.
 const (
-	strict    = 0.8
-	supported = 0.5
+	strict          = 0.8
+	supported       = 0.5
+	leastRemembered = 0.35
 )
 
 // asksToRemember is the attribute of a match in which the speaker asks to remember something.
@@ -24,7 +26,10 @@ const asksToRemember = "to remember"
 
 // enough reports whether a rule's match makes up for a unit's confidence p below the gate.
 func enough(f Fact, p float64) bool {
-	return p >= supported && (f.Exclusive || f.Confidence >= strict || f.Attribute == asksToRemember)
+	if f.Attribute == asksToRemember {
+		return p >= leastRemembered
+	}
+	return p >= supported && (f.Exclusive || f.Confidence >= strict)
 }
 
 // leastShown is the least confidence at which a rejected fact is returned by [Explain].
@@ -42,7 +47,7 @@ func (e *extractor) weigh() []Fact {
 		e.features(b, sc, k)
 		p, why := e.confidence(u, b, len(sc.units))
 		for _, f := range e.unitFacts(u, b, sc, p, why) {
-			f.Unclaimed = len(why) > 0 && p < Gate
+			f.Unclaimed = len(why) > 0 && p < Gate && !(f.Kind == ragctx.FactInstruction && e.lasting(u, why))
 			out = append(out, f)
 		}
 	}
@@ -58,6 +63,12 @@ const (
 // confidence returns the probability that one of n units is worth remembering, and the objections.
 func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	p := loadWeights().weigh(b.hashes, n)
+	if p < Gate && n <= maxShort && b.reads() == ragctx.FactInstruction && !e.people && e.genericWish(u) {
+		return Gate, nil
+	}
+	if p < leastWithdrawal && withdrawn.MatchString(e.t.foldedWords(u.from, u.to)) {
+		p = leastWithdrawal
+	}
 	s := u.sentence
 	var why []string
 	for _, x := range [...]struct {
@@ -84,6 +95,9 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	}
 	return certainty(p), why
 }
+
+// leastWithdrawal is the least confidence of words that take an earlier wish back. It is enough if they do.
+const leastWithdrawal = 0.35
 
 // reads returns the most likely kind of the unit with these features.
 func (b *bag) reads() ragctx.FactKind {
@@ -167,20 +181,40 @@ func (e *extractor) plainFacts(u *unit, ruled []Fact, b *bag, sc *scene, p float
 }
 
 // wishGate is the least confidence of a wish for later answers in a short message. The user notices at once that one
-// was missed, and has to repeat it.
-const wishGate = .6
+// was missed, and has to repeat it. One in the form of a request or a condition needs more. So does a phrase that names no
+// topic of answers and does not say that it is to last, and one in a conversation between people.
+const (
+	wishGate    = .45
+	requestGate = .55
+	looseGate   = .6
+)
 
-// isWish reports whether the unit of a short message is most likely an instruction, with a confidence p. One in the form of
-// a request or a condition needs more of it, but not as much as another statement in that form.
+// isWish reports whether the unit of a short message is most likely an instruction, with a confidence p.
 func (sc *scene) isWish(b *bag, p float64, why []string) bool {
-	gate := wishGate
+	gate, request := wishGate, requestGate
+	if sc.people || b.has("form=phrase") && !b.has("wish topic") && !b.has("cue=standing") {
+		gate, request = looseGate, Gate
+	}
 	for _, x := range why {
 		if x != asRequest && x != asCondition {
 			return false
 		}
-		gate = Gate
+		gate = request
 	}
 	return len(sc.units) <= maxShort && p >= gate && b.reads() == ragctx.FactInstruction
+}
+
+// lasting reports whether a unit with these objections says that a request holds from now on, or takes one back.
+func (e *extractor) lasting(u *unit, why []string) bool {
+	for _, x := range why {
+		if x != asRequest && x != asCondition {
+			return false
+		}
+	}
+	words := e.t.foldedWords(u.from, u.to)
+	c := readChange(e.t, u.from, u.to, true)
+	return !oneTask.MatchString(words) && (withdrawn.MatchString(words) || c.says(cueNow, cueNoMore) ||
+		slices.ContainsFunc(e.t.words(u.from, u.to), func(w word) bool { return slices.Contains(cuesOf[e.t.folded(w)], "standing") }))
 }
 
 // partsOf returns the pieces of a unit.

@@ -44,6 +44,7 @@ func (t *text) sentences() []sentenceSpan {
 		for f < to && bytes.IndexByte([]byte(" \t\r\n.!?"), t.fold[to-1]) >= 0 {
 			to--
 		}
+		to -= len(faceAtEnd.Find(t.fold[f:to]))
 		if f < to {
 			out = append(out, sentenceSpan{from: f, to: to, question: question})
 		}
@@ -52,6 +53,11 @@ func (t *text) sentences() []sentenceSpan {
 		switch c := t.fold[i]; c {
 		case '\n', ';':
 			flush(i+1, false)
+		case ':': // ":)" ends a sentence
+			if n := len(smile.Find(t.fold[i:min(len(t.fold), i+4)])); n > 0 {
+				flush(i+n, false)
+				i += n - 1
+			}
 		case '.', '!', '?':
 			question := c == '?'
 			j := i + 1
@@ -75,6 +81,12 @@ func (t *text) sentences() []sentenceSpan {
 }
 
 var bulletMark = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)]|\(\d\))\s+`)
+
+// smile matches a face of signs, faceAtEnd one behind a sentence.
+var (
+	smile     = regexp.MustCompile(`^:-?[)(/](?: |$)`)
+	faceAtEnd = regexp.MustCompile(` *:-?[)(/]$`)
+)
 
 // bullet returns the length of a list marker.
 func bullet(b []byte) int { return len(bulletMark.Find(b[:min(len(b), 12)])) }

@@ -73,10 +73,14 @@ func (t *text) language() string {
 var languagesOf = func() map[string][]string {
 	out := map[string][]string{}
 	for code, words := range map[string]string{
-		"de": "ich mir mich mein meine wir und der die das ist nicht ein eine mit fur auf bitte kannst wie auch habe bin den dem im zu",
-		"es": "el la los las que en mi mis es un una con por para no se me y yo soy tengo puedes como del al",
-		"fr": "je j'ai le la les des est un une mon ma mes et nous pas pour dans sur que tu c'est avec du au suis",
-		"en": "the i me my is and to a of in for it we you on with that was are this have be not at can",
+		"de": `ich mir mich mein meine wir und der die das ist nicht ein eine mit fur auf bitte kannst wie auch habe bin den dem im zu
+			du dir dich von nur immer kein keine wenn jetzt ab aber sich noch nach bei vor oder sind alles schon zum zur ja`,
+		"es": `el la los las que en mi mis es un una con por para no se me y yo soy tengo puedes como del al
+			de siempre nunca nada sin pero cuando desde todo favor ya hasta nos este esta te lo`,
+		"fr": `je j'ai le la les des est un une mon ma mes et nous pas pour dans sur que tu c'est avec du au suis
+			de en moi toujours jamais ne sans ce cette aux vous merci quand tout se il elle s'il svp nos plus`,
+		"en": `the i me my is and to a of in for it we you on with that was are this have be not at can
+			from no when if as by or your always please never don't an about all but what they only every`,
 	} {
 		for w := range strings.FieldsSeq(words) {
 			out[w] = append(out[w], code)

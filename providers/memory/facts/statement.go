@@ -179,7 +179,7 @@ func (s *Statement) object() []term {
 	return phrase[:min(len(phrase), 1)]
 }
 
-// changes returns what a statement changes. It is read when it is needed first.
+// changes returns the change of a statement. It is read when it is needed first.
 func (s *Statement) changes() *change {
 	s.once.Do(func() { s.read = readChange(s.source, s.from, s.to, s.order) })
 	return &s.read

@@ -22,7 +22,7 @@ const (
 	maxUnit  = 480
 )
 
-// units splits the message's sentences, whose clauses are known, into units.
+// units splits the sentences of the message into units. Their clauses are known.
 func (e *extractor) units() []unit {
 	var out []unit
 	for i := range e.sentences {

@@ -20,16 +20,25 @@ type wish struct {
 	number        string // the only number
 	at            string // start or end
 	denies        bool
-	other         bool // about everything else
+	withdraws     bool     // takes back an earlier wish
+	other         bool     // about everything else
+	place         string   // the stem of the name of a repository or project
+	about         []string // the things and deeds in the whole content, if the assistant has to ask before them, or not
 }
 
 // overrules reports whether a newer wish contradicts an earlier one, so that only the newer one can be followed.
 func overrules(newer, older *Statement) bool {
-	if !newer.order && !older.order || !newer.wishes() || !older.wishes() || newer.changes().doubt {
+	if !newer.order && !older.order || !newer.wishes() || !older.wishes() || newer.changes().doubt || newer.forOnce() {
 		return false
 	}
 	n, o := newer.asWish(), older.asWish()
-	if n.other || n.scope != o.scope && !(n.scope == "" && n.denies != o.denies) || n.at != "" && o.at != "" && n.at != o.at {
+	if n.other || n.otherPlace(o) {
+		return false
+	}
+	if n.withdraws && n.takesBack(o) || n.otherTool(o) && !newer.changes().says(cueAlso, cueAdd) {
+		return true
+	}
+	if n.scope != o.scope && !(n.scope == "" && n.denies != o.denies) || n.at != "" && o.at != "" && n.at != o.at {
 		return false
 	}
 	if n.otherValue(o) || n.denies != o.denies && n.opposes(o) {
@@ -42,10 +51,100 @@ func overrules(newer, older *Statement) bool {
 		comparable(n.objects, o.objects) && inAny(n.objects, o.objects) || n.otherFrame(o)
 }
 
+// forOnce reports whether a wish is about one answer or one text: "this one in German", "just this once".
+func (s *Statement) forOnce() bool {
+	words := s.source.fold[s.from:s.to]
+	return oneTask.Match(words) || accident.Match(words)
+}
+
+// otherPlace reports whether two wishes are about different repositories or projects.
+func (n *wish) otherPlace(o *wish) bool { return n.place != "" && n.place != o.place }
+
+// takesBack reports whether a wish cancels an earlier one.
+func (n *wish) takesBack(o *wish) bool {
+	for topic, value := range n.values {
+		if o.values[topic] == value && comparable(n.objects, o.objects) {
+			return true
+		}
+	}
+	return len(n.objects) > 0 && allIn(n.objects, o.objects)
+}
+
+// otherTool reports whether two wishes name different tools for the same purpose, or different styles.
+func (n *wish) otherTool(o *wish) bool {
+	for topic := range toolTopics {
+		if a, b := n.values[topic], o.values[topic]; a != "" && b != "" && a != b && !n.denies && !o.denies {
+			return topic != "closing" || comparable(n.objects, o.objects)
+		}
+	}
+	a, b := n.values["asking"], o.values["asking"]
+	if a == "" || b == "" {
+		return false
+	}
+	return n.asks() != o.asks() && (inAny(n.about, o.about) || len(n.about) == 0)
+}
+
+// asks reports whether the assistant has to ask before it acts.
+func (n *wish) asks() bool { return (n.values["asking"] == "ask") != n.denies }
+
+// genericWish reports whether a short unit names a kind of answers or texts in general, and how it is to be: "recipes for two", "code
+// comments in German", but not "the letter in German". A way to address the user is one by itself.
+func (e *extractor) genericWish(u *unit) bool {
+	ws := e.t.words(u.from, u.to)
+	if len(ws) > 10 || u.sentence.question || oneTask.Match(e.t.fold[u.from:u.to]) {
+		return false
+	}
+	w := readWish(e.t, u.from, u.to)
+	if w.values["tone"] != "" && len(w.objects) == 0 && addressing.Match(e.t.fold[u.from:u.to]) {
+		return true
+	}
+	if len(w.values) == 0 && w.number == "" {
+		return false
+	}
+	generic := false
+	for i, x := range ws {
+		f := e.t.folded(x)
+		if i > 0 && determiners[e.t.folded(ws[i-1])] {
+			return false
+		}
+		generic = generic || genericNouns[f]
+	}
+	return generic
+}
+
+var (
+	// addressing are the words for the form of address.
+	addressing = regexp.MustCompile(`\b(?:duzt?e?n?|siezt?e?n?|sie zu mir|du zu mir|per (?:du|sie)|das (?:du|sie)|tutoi[a-z]*|` +
+		`vouvoi[a-z]*|tutea[a-z]*|` +
+		`de (?:tu|usted))\b`)
+	// genericNouns are kinds of answers, texts and values, in the plural.
+	genericNouns = wordSet(`answers replies responses recipes prices amounts comments dates times temperatures distances mails emails
+		summaries examples commands explanations paragraphs sentences lists links portions headings
+		antworten rezepte preise betrage kommentare code-kommentare uhrzeiten temperaturen entfernungen mails zusammenfassungen
+		beispiele befehle erklarungen absatze satze listen uberschriften
+		reponses recettes prix montants commentaires dates heures temperatures distances courriels resumes exemples commandes
+		explications phrases titres
+		respuestas recetas precios importes comentarios fechas horas temperaturas distancias correos resumenes ejemplos comandos
+		explicaciones frases titulos cantidades`)
+	determiners = wordSet(`a an the this that these those following ein eine einen einem einer der die das dem den diese dieser dieses
+		diesen un une une le la les ce cet cette ces l' una uno el los las este esta estos estas`)
+)
+
 // wishes reports whether a statement says how the assistant is to answer, or the team works, whatever its kind: "longer answers
 // are welcome", "we use npm".
 func (s *Statement) wishes() bool {
-	return s.order || s.owner != aPerson && (ofAnswers.Match(s.source.fold[s.from:s.to]) || s.owner == theTeam && s.asWish().ofTeam())
+	switch w := s.asWish(); {
+	case s.order && !s.ofOthers(), w.values["name"] != "", w.ofTool() && s.changesTool():
+		return true
+	default:
+		return s.owner != aPerson && (ofAnswers.Match(s.source.fold[s.from:s.to]) || s.owner == theTeam && w.ofTeam())
+	}
+}
+
+// changesTool reports whether a content says that something is new or holds from now on.
+func (s *Statement) changesTool() bool {
+	c := readChange(s.source, 0, len(s.source.fold), false)
+	return c.says(cueNow, cueBecome, cueReplace)
 }
 
 // ofAnswers reports whether a unit says how the assistant's answers are to be.
@@ -62,16 +161,17 @@ func (t *text) clauseOfAnswers(from, to int) int {
 }
 
 // ofTeam reports whether a wish is about the tools or the style of a team.
-func (n *wish) ofTeam() bool {
+func (n *wish) ofTeam() bool { return n.values["quotes"] != "" || n.values["case"] != "" || n.ofTool() }
+
+// ofTool reports whether a wish names a tool or a style.
+func (n *wish) ofTool() bool {
 	for topic := range n.values {
-		if teamTopics[topic] {
+		if toolTopics[topic] {
 			return true
 		}
 	}
 	return false
 }
-
-var teamTopics = wordSet("packages/js packages/py indent quotes case spelling")
 
 // ofAnswers finds preferences and remarks on the answers of the assistant.
 var ofAnswers = regexp.MustCompile(`\b(?:prefers?|answers|replies|responses|bevorzug[a-z]*|antworten|prefere|reponses|` +
@@ -79,11 +179,15 @@ var ofAnswers = regexp.MustCompile(`\b(?:prefers?|answers|replies|responses|bevo
 
 // otherValue reports whether two wishes about the same things have different values of a topic.
 func (n *wish) otherValue(o *wish) bool {
-	if n.denies || o.denies || !comparable(n.objects, o.objects) {
+	if n.denies || o.denies {
 		return false
 	}
+	same := comparable(n.objects, o.objects)
 	for topic, value := range n.values {
 		old, ok := o.values[topic]
+		if !same {
+			continue
+		}
 		if manners[topic] && len(n.objects) == 0 != (len(o.objects) == 0) {
 			continue // to the customers, to the user
 		}
@@ -92,6 +196,9 @@ func (n *wish) otherValue(o *wish) bool {
 				if strings.HasPrefix(narrow, topic+"/") && system[x] != value {
 					return true
 				}
+			}
+			if broad, _, _ := strings.Cut(topic, "/"); o.values[broad] != "" && system[value] != "" && system[value] != o.values[broad] {
+				return true // "Fahrenheit" overrules "metric units"
 			}
 			continue
 		}
@@ -159,6 +266,16 @@ func (s *Statement) asWish() *wish {
 			from = s.source.clauseOfAnswers(s.from, s.to)
 		}
 		s.wish = readWish(s.source, from, s.to)
+		if s.wish.values["asking"] == "" {
+			return
+		}
+		for _, w := range s.source.words(0, len(s.source.fold)) {
+			f := s.source.folded(w)
+			x := objectStem(f)
+			if strings.HasPrefix(x, "#") || isContent(f) && !isCue(f) && !plainWish[f] && wishValues[f].topic == "" && !wishStems[stem(f)] {
+				s.wish.about = append(s.wish.about, x)
+			}
+		}
 	})
 	return &s.wish
 }
@@ -197,16 +314,26 @@ func readWish(t *text, from, to int) wish {
 		order = fold[:m[0]+1]
 	}
 	w.denies = rejects.MatchString(order) || !allows.MatchString(order) && lacking.MatchString(order)
-	if dateOrder.MatchString(fold) {
-		w.values["date"] = dateOrder.FindString(fold)
+	w.withdraws = withdrawn.MatchString(fold)
+	if date := dateForm(fold); date != "" {
+		w.values["date"] = date
+	}
+	closes := len(f) // the index of the words with which a letter ends
+	if whole := t.foldedWords(from, to); closing.MatchString(whole) {
+		at := closing.FindStringIndex(whole)[0]
+		closes = len(strings.Fields(whole[:at]))
+		w.values["closing"], _, _ = strings.Cut(asideOfClosing.ReplaceAllString(whole[at:], " |"), " |")
 	}
 	numbers := map[string]bool{}
 	framed := false
-	for i := 0; i < len(f); i++ {
+	for i := 0; i < min(len(f), closes); i++ {
 		x := f[i]
 		two := x
 		if i+1 < len(f) {
 			two += "_" + f[i+1]
+		}
+		if i == 0 && len(f) > 1 && titles[x] && t.capital(ws[1].from) { // "Mr Miller please"
+			w.values["name"] = two
 		}
 		if named := nameAfter(t, ws, f, i); named != "" {
 			w.values["name"] = named
@@ -219,7 +346,7 @@ func readWish(t *text, from, to int) wish {
 			c, ok = mannerStems[stem(x)]
 		}
 		switch {
-		case ok && c.topic == "at":
+		case ok && c.topic == "at" && !(x == "termine" && t.quotesGerman()):
 			w.at = c.value
 		case ok && c.topic == "frame":
 			if !framed && len(f) > i+1 {
@@ -227,7 +354,7 @@ func readWish(t *text, from, to int) wish {
 			}
 		case ok && c.topic == "verb":
 			w.verb = c.value
-		case ok:
+		case ok && c.topic != "at":
 			if _, set := w.values[c.topic]; !set {
 				w.values[c.topic] = c.value
 			}
@@ -240,16 +367,22 @@ func readWish(t *text, from, to int) wish {
 				w.objects = append(w.objects, "#"+name)
 				continue
 			}
+			if i > 0 && repoWords[f[i-1]] && ws[i].from == ws[i-1].to+1 || i+1 < len(f) && repoWords[f[i+1]] {
+				if isContent(x) && !isCue(x) {
+					w.place = stem(x)
+				}
+			}
 			if !isContent(x) && !wishObject[x] || isCue(x) || wishStems[stem(x)] || plainWish[x] {
 				if framed && len(x) > 1 && !nominal[x] && !plainWish[x] {
 					w.after = append(w.after, stem(x))
 				}
 				continue
 			}
+			x = objectStem(x)
 			if framed {
-				w.after = append(w.after, stem(x))
+				w.after = append(w.after, x)
 			}
-			w.objects = append(w.objects, stem(x))
+			w.objects = append(w.objects, x)
 		}
 	}
 	if w.scope == "" && w.values["program"] != "" {
@@ -264,6 +397,31 @@ func readWish(t *text, from, to int) wish {
 		}
 	}
 	return w
+}
+
+// objectStem returns the stem of a word, or the name of its concept.
+func objectStem(f string) string {
+	x := stem(f)
+	if name := concepts[x]; name != "" {
+		return name
+	}
+	if name := scopes[x]; name != "" {
+		return "#" + name
+	}
+	if len(x) == 4 {
+		return strings.TrimSuffix(x, "s") // jobs
+	}
+	return x
+}
+
+// foldedWords returns the words between two positions with a space around each.
+func (t *text) foldedWords(from, to int) string {
+	var out strings.Builder
+	out.WriteByte(' ')
+	for _, w := range t.words(from, to) {
+		out.WriteString(t.folded(w) + " ")
+	}
+	return out.String()
 }
 
 // endOfWish returns the comma after the first words of content: a reason or a rejected thing follows.
@@ -290,8 +448,11 @@ func nameAfter(t *text, ws []word, f []string, i int) string {
 	return f[i+n] + " " + strings.Join(f[i+n+1:min(len(f), i+n+3)], " ")
 }
 
+// titles stand before a name.
+var titles = wordSet("mr mrs ms dr prof professor herr frau monsieur madame senor senora don dona")
+
 // wantsName begins a wish with a name in it.
-var wantsName = regexp.MustCompile(`^(?:(?:call|address) me (?:as |by )?|my name is |(?:nenne?|nennt|` +
+var wantsName = regexp.MustCompile(`^(?:(?:call|address) (?:me|the user) (?:as |by )?|my name is |(?:nenne?|nennt|` +
 	`nennen sie) mich (?:bitte |lieber |einfach )?|` +
 	`sag |ich heisse |(?:appelle|appelez) moi (?:plutot )?|je m'appelle |llamame |me llamo )`)
 
@@ -302,7 +463,7 @@ var rejects = regexp.MustCompile(` (?:not|never|don't|dont|doesn't|needn't|no|st
 	`pas|plus de|plus d'[a-z]+|plus besoin|ne [a-z]+ plus|jamais|arrete|arretez|evite|evitez|inutile|aucun|aucune|laisse tomber|` +
 	`nunca|jamas|nada de|deja de|dejes|evita|ya no|hace falta|quita|omite|tampoco) `)
 
-// lacking is the same in words that a permission may have beside it: "you may commit without asking".
+// lacking finds a rejection in words that also a permission may have: "you may commit without asking".
 var lacking = regexp.MustCompile(` (?:without|ohne|sans|sin) `)
 
 // conditional begins the condition of a wish.
@@ -317,15 +478,55 @@ var allows = regexp.MustCompile(` (?:can|may|welcome|okay|ok|fine|allowed|again|
 // restOnly finds a wish about what no other wish is about.
 var restOnly = regexp.MustCompile(` (?:else|otherwise|sonst|ansonsten|ubrigen|le reste|sinon|lo demas) `)
 
-// dateOrder finds the order of a date's parts.
-var dateOrder = regexp.MustCompile(` (?:iso|(?:(?:yy|yyyy|jj|jjjj|aaaa|dd|mm|tt|dia|mes|ano|tag|monat|jahr) ){3}) ?`)
+// dateForm returns the order of a date's parts that a wish names, or "".
+func dateForm(fold string) string {
+	for i, rx := range dateForms {
+		if rx.MatchString(fold) {
+			return [...]string{"year", "day", "month"}[i]
+		}
+	}
+	return ""
+}
+
+// dateForms find the orders of a date's parts: those that begin with the year, with the day, with the month.
+var dateForms = [...]*regexp.Regexp{
+	regexp.MustCompile(` (?:iso|year first|jahr zuerst|(?:yy|yyyy|jj|jjjj|aa|aaaa|ano|jahr|annee) (?:mm|mes|monat|mois) (?:dd|tt|` +
+		`jj|dia|tag|jour)) `),
+	regexp.MustCompile(` (?:day first|tag zuerst|british dates?(?: order)?|(?:dd|tt|jj|dia|tag|jour) (?:mm|mes|monat|mois) (?:yy|` +
+		`yyyy|jj|jjjj|aa|aaaa|ano|jahr|annee)) `),
+	regexp.MustCompile(` (?:month first|american dates?(?: order)?|us dates?|(?:mm|mes|monat|mois) (?:dd|tt|jj|dia|tag|` +
+		`jour)(?: (?:yy|yyyy|jj|jjjj|aa|aaaa|ano|jahr))?) `),
+}
+
+// closing finds the words with which a letter ends, asideOfClosing those behind them.
+var (
+	closing = regexp.MustCompile(` (?:cheers|(?:kind|best|warm) regards|regards|sincerely|yours|warmly|best wishes|` +
+		`(?:mit )?(?:liebe[nm]?|freundliche[nm]?|beste[nm]?|viele[nm]?|herzliche[nm]?|schone[nm]?) gruss?e?n?|gruss?e?|` +
+		`hochachtungsvoll|lg|mfg|` +
+		`bien a (?:vous|toi)|cordialement|amicalement|sincerement|bises|salutations|` +
+		`saludos|atentamente|(?:un )?(?:abrazo|saludo)|cordialmente|besos) `)
+	asideOfClosing = regexp.MustCompile(` (?:from|now|please|instead|ab|beenden|unterschreiben|bitte|desormais|a partir|desde|to the) `)
+)
+
+// withdrawn finds words that take an earlier wish back.
+var withdrawn = regexp.MustCompile(` (?:forget (?:about |what |the |that |my |everything )|never mind|scrap|scratch|` +
+	`drop (?:the|that|this|all|my)|no (?:more )?need|` +
+	`(?:not|n't|isn't|aren't) (?:necessary|needed|required)|needn't|(?:don't|needn't|not) (?:have|need) to|no longer|any ?more|` +
+	`is over|are over|lifted|` +
+	`vergiss|nicht mehr notig|nicht langer|nimmer|musst du nicht|brauchst du nicht|brauche ich nicht mehr|kannst du weglassen|` +
+	`ist vorbei|aufgehoben|` +
+	`laisse tomber|oublie|plus besoin|plus la peine|plus necessaire|inutile|` +
+	`olvida|olvidate|dejalo|ya no|no hace falta|no hacen falta) `)
+
+// repoWords stand before or behind the name of a repository or project.
+var repoWords = wordSet("repo repository project projekt projet proyecto service app codebase")
 
 // lengthUnit finds a bound of the length of an answer.
 var lengthUnit = regexp.MustCompile(` (?:words?|wort|worter|worten|mots|palabras|sentences?|satze?|satzen|phrases|` +
 	`frases|lines?|zeilen?|lignes?|` +
 	`lineas?|paragraphs?|absatze?|absatzen|paragraphes?|parrafos?|pages?|seiten?|paginas?|characters|zeichen) `)
 
-// small are numbers in words beside [numberWords], by their digits.
+// small are more numbers in words, by their digits.
 var small = map[string]string{
 	"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
 	"zwei": "2", "drei": "3", "vier": "4", "funf": "5", "sechs": "6", "deux": "2", "trois": "3", "quatre": "4", "cinq": "5",
@@ -338,102 +539,6 @@ func number(f string) string {
 	}
 	return f
 }
-
-// wishValues are the values of topics of which a wish has one, by word or pair of words.
-var wishValues = func() map[string]wishWord {
-	out := map[string]wishWord{}
-	add := func(topic, value, words string) {
-		for w := range strings.FieldsSeq(words) {
-			out[w] = wishWord{topic, value}
-		}
-	}
-	for value, words := range map[string]string{
-		"en": "english englisch anglais ingles", "fr": "french franzosisch francais frances", "de": "german deutsch allemand aleman",
-		"es": "spanish spanisch espagnol espanol castellano", "it": "italian italienisch italien italiano",
-		"pt": "portuguese portugiesisch portugais portugues", "nl": "dutch niederlandisch neerlandais",
-		"pl": "polish polnisch polonais polaco", "ja": "japanese japanisch japonais japones", "sv": "swedish schwedisch suedois sueco",
-		"ru": "russian russisch russe ruso", "tr": "turkish turkisch turc turco", "ca": "catalan katalanisch",
-		"da": "danish danisch danois",
-	} {
-		add("language", value, words)
-	}
-	for topic, values := range map[string]map[string]string{
-		"length": {
-			"short": `short brief briefly concise terse shorter kurz knapp kurze kurzer kurzere court courte courts courtes bref breve
-				breves concis corto corta cortas cortos`,
-			"long": `long longer detail details detailed lengthy verbose thorough elaborate lang lange langer langere ausfuhrlich
-				ausfuhrlicher ausfuhrliche detailliert detaille detaillee detaillees longue longues largo larga largas largos detallado
-				detallada detalladas detalle extenso`,
-		},
-		"tone": {
-			"formal": `formal professional strict polite siez sieze siezen formlich formell per_sie vouvoie vouvoyer vouvoyez
-				formel de_usted
-				usted`,
-			"casual": `casual informal chatty friendly relaxed duz duze duzen locker per_du sag_du ruhig_du tutoie tutoyer tutoyez
-				informel tutea tuteame tutear de_tu`,
-		},
-		"units": {
-			"metric": "metric metrisch metrische metrique metriques metrico metricas si_units", "imperial": "imperial imperiale",
-		},
-		"units/temperature": {"celsius": "celsius centigrade", "fahrenheit": "fahrenheit", "kelvin": "kelvin"},
-		"units/distance": {
-			"km": "kilometres kilometers kilometern kilometer km kilometros metres", "miles": "miles meilen millas feet",
-		},
-		"units/weight": {"gram": "grams grammes gramm gramos", "ounce": "ounces unzen onces onzas cups"},
-		"spelling":     {"british": "british britisch", "american": "american amerikanisch us_spelling uk_spelling"},
-		"money": {
-			"dollar": "dollar dollars usd dolares", "euro": "euro euros eur", "pound": "pounds sterling gbp",
-			"franc": "francs swiss_francs franken schweizer_franken chf francos",
-			"krona": "kronor kroner kronen", "yen": "yen", "zloty": "zloty",
-		},
-		"tax":   {"gross": "brutto gross ttc", "net": "netto ht"},
-		"clock": {"12": "12_hour 12h 12_h 12_stunden am_pm 12_horas 12_heures", "24": "24_hour 24h 24_h 24_stunden 24_horas 24_heures"},
-		"zone": {
-			"pacific": "pacific", "eastern": "eastern", "central": "central_time", "utc": "utc gmt", "cet": "cet cest mez mesz",
-		},
-		"layout": {
-			"list":  "bullet bullets bulleted stichpunkte stichpunkten stichworten puces vinetas",
-			"prose": "prose fliesstext texte_suivi texto_seguido flowing_text",
-		},
-		"indent": {
-			"tabs": "tabs tab tabulations tabulatoren tabuladores", "spaces": "spaces leerzeichen espaces espacios",
-		},
-		"quotes": {"single": "single_quotes", "double": "double_quotes"},
-		"case":   {"snake": "snake_case", "camel": "camelcase camel_case", "kebab": "kebab_case", "pascal": "pascalcase pascal_case"},
-		"level": {
-			"beginner": `beginner novice layman anfanger laie debutant debutante profane principiante i'm_five im_five`,
-			"expert":   "expert advanced experte experten profi experto experta pro",
-		},
-		"program": {
-			"python": "python", "java": "java", "typescript": "typescript", "javascript": "javascript", "rust": "rust", "go": "golang",
-			"kotlin": "kotlin", "swift": "swift", "ruby": "ruby", "php": "php", "perl": "perl",
-		},
-		"form": {
-			"first": "first_name first_names vornamen vorname prenom",
-			"last":  "last_name last_names surname surnames nachnamen nachname apellido apellidos",
-		},
-		"person":      {"first": "first_person", "third": "third_person"},
-		"packages/js": {"npm": "npm", "pnpm": "pnpm", "yarn": "yarn", "bun": "bun"},
-		"packages/py": {"pip": "pip", "uv": "uv", "poetry": "poetry", "conda": "conda", "pipenv": "pipenv"},
-		"at": {
-			"start": "at_start start begin beginning anfang fang beginne debut commence inicio principio empieza first zuerst",
-			"end":   "end ending ende schluss fin final termina terminer terminar termine last zuletzt hor_auf",
-		},
-		"frame": {
-			"as": "as als comme como", "in": "in en im", "with": "with mit avec con by",
-		},
-		"verb": {
-			"sign":   "sign signing sign_off unterschreib unterschreibe unterschreiben signe signez firma firmar",
-			"treat":  "treat behandle behandel traite trata tratame trateme",
-			"format": "format formatting formatiere", "run": "run starte lance ejecuta", "gender": "gendern gendere",
-		},
-	} {
-		for value, words := range values {
-			add(topic, value, words)
-		}
-	}
-	return out
-}()
 
 // mannerStems are the stems of the words for a tone or a length, for their other forms: "duzen", "longest".
 var mannerStems = func() map[string]wishWord {
@@ -465,7 +570,8 @@ var plainWish = wordSet(`give show use make put add include set provide want lik
 	antwort antworten gib zeig zeige verwende nutze nutz nimm benutze setz schreib schreibe schreiben text texte ruhig
 	kannst darfst wieder konnen sollten uns podemos pouvons peut nos
 	lieber einfach bitte immer ab jetzt kunftig heute hochstens maximal gern lass brauchst musst mehr sag mach mache
-	halte dich weglassen
+	prefererais plait laisse tomber oublie olvida vergiss wanted heute hoy today aujourd'hui compte suisses halte dich weglassen thing
+	things stuff business rule rules request sache regel histoire truc regle cosa lo tema once act habit talk
 	angeben jede jeder jedes einzelnen
 	reponse reponses donne mets mettez utilise utilisez fais fait ecris texte textes veuillez peux tu toi moi chaque maintenant partir
 	desormais dorenavant plutot toujours besoin inutile format
