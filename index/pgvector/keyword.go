@@ -191,10 +191,10 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		return res, fmt.Errorf("search in PostgreSQL: %w", err)
 	}
 	s := scorer{params: q.Params.WithDefaults(), features: featuresOf(&q)}
-	if q.Groups != nil {
-		res.Groups = make([]float64, len(q.Groups.Sizes))
-	}
 	if len(s.features) == 0 {
+		if q.Groups != nil {
+			res.Groups = make([]float64, len(q.Groups.Sizes))
+		}
 		return res, nil
 	}
 	if len(q.Only) > maxOnly {
@@ -206,20 +206,19 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		}
 		for most := x.candidatesUpTo; ; most *= 4 {
 			chosen, all := choose(s.features, most, x.chunks.Load())
-			all = all || q.Only != nil
 			if err := x.candidates(ctx, &s, chosen, q.Only, min(4*most, maxCandidates)); err != nil {
 				return err
 			}
-			res.Max = s.max
-			res.Groups = s.groups(q.Groups)
-			if err := x.rank(ctx, &s, &q); err != nil {
-				return err
-			}
-			res.Hits = s.best(q.K, q.Accept)
-			if len(res.Hits) >= q.K || all || most >= maxCandidates {
-				return nil
+			if all || q.Only != nil || most >= maxCandidates || s.accepted(q.Accept) >= q.K {
+				break
 			}
 		}
+		res.Max, res.Groups = s.max, s.groups(q.Groups)
+		if err := x.rank(ctx, &s, &q); err != nil {
+			return err
+		}
+		res.Hits = s.best(q.K, q.Accept)
+		return nil
 	})
 	if err != nil {
 		return index.KeywordResult{}, err

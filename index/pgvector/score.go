@@ -239,6 +239,16 @@ func (s *scorer) shorten(n int, accept index.Accept) {
 	s.found = slices.DeleteFunc(s.found, func(c candidate) bool { return !items[c.item] })
 }
 
+// accepted returns the number of accepted candidates.
+func (s *scorer) accepted(accept index.Accept) (n int) {
+	for _, c := range s.found {
+		if accept == nil || accept(chunkOf(c.id)) {
+			n++
+		}
+	}
+	return n
+}
+
 // best returns the k best accepted candidates.
 func (s *scorer) best(k int, accept index.Accept) []index.Scored {
 	hits := make([]index.Scored, 0, len(s.found))
