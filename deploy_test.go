@@ -36,6 +36,36 @@ func TestDockerfile(t *testing.T) {
 	}
 }
 
+// TestCluster checks that the load balancer asks every node of the compose file, that the nodes have all Weaviate hosts,
+// and that the version of Weaviate is the one that is tested.
+func TestCluster(t *testing.T) {
+	read := func(name string) string {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	compose, balancer := read("deploy/cluster.yaml"), read("deploy/haproxy.cfg")
+	nodes := regexp.MustCompile(`(?m)^  (ragctx\d):`).FindAllStringSubmatch(compose, -1)
+	hosts := regexp.MustCompile(`(?m)^  (weaviate\d):$\n    <<`).FindAllStringSubmatch(compose, -1)
+	if len(nodes) != 3 || len(hosts) != 3 {
+		t.Fatalf("%d nodes and %d hosts of Weaviate", len(nodes), len(hosts))
+	}
+	for _, n := range nodes {
+		if line := fmt.Sprintf("server %s %s:7700", n[1], n[1]); !strings.Contains(balancer, line) {
+			t.Errorf("the load balancer lacks %q", line)
+		}
+	}
+	joined := hosts[0][1] + "," + hosts[1][1] + "," + hosts[2][1]
+	version := regexp.MustCompile(`version=v([\d.]+)`).FindStringSubmatch(read("tools/cluster/weaviate.sh"))
+	for _, want := range []string{"weaviate://" + joined, "RAFT_JOIN: " + joined, "semitechnologies/weaviate:" + version[1]} {
+		if !strings.Contains(compose, want) {
+			t.Errorf("the compose file lacks %q", want)
+		}
+	}
+}
+
 // TestUnit verifies the systemd unit and its TLS drop-in, with /bin/true in place of ragctx.
 func TestUnit(t *testing.T) {
 	systemd, err := exec.LookPath("systemd-analyze")
