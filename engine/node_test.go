@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
@@ -18,14 +19,21 @@ import (
 )
 
 // TestFollowerOnPostgres changes everything that an engine holds in memory through another one, and then ends
-// that one.
+// that one. The clocks of the two may differ.
 func TestFollowerOnPostgres(t *testing.T) {
-	url := pgtest.Start(t, false).Database(t, "nodes")
+	server := pgtest.Start(t, false)
+	for name, skew := range map[string]time.Duration{"same": 0, "ahead": time.Minute, "behind": -time.Minute} {
+		t.Run(name, func(t *testing.T) { testFollower(t, server.Database(t, name), skew) })
+	}
+}
+
+func testFollower(t *testing.T, url string, skew time.Duration) {
 	shared := func(o *engine.Options) {
 		o.Store, o.Follow = url, true
 		o.Now, o.NewID = nil, nil // ids of two processes differ
 	}
-	leader, follower := open(t, shared, func(o *engine.Options) { o.Advertise = "node1.example.com:2" }), open(t, shared)
+	leader := open(t, shared, func(o *engine.Options) { o.Advertise = "node1.example.com:2" })
+	follower := open(t, shared, func(o *engine.Options) { o.Now = func() time.Time { return time.Now().Add(skew) } })
 	if !leader.Node().Leads() || follower.Node().Leads() {
 		t.Fatal("the first does not lead, or the second does")
 	}
