@@ -91,7 +91,8 @@ func TestIndexOnWeaviate(t *testing.T) {
 
 // TestIndexOnPostgres tests indexes in a PostgreSQL database.
 func TestIndexOnPostgres(t *testing.T) {
-	u, err := url.Parse(pgtest.Start(t, false).Extended(t, "vector"))
+	_, database := pgtest.Extended(t, "vector")
+	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
 	}

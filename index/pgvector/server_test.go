@@ -26,7 +26,8 @@ var schemas atomic.Int32
 // extended returns the URL of a database with pgvector. Without a server that has the extension the test is skipped.
 func extended(t *testing.T) string {
 	t.Helper()
-	return pgtest.Start(t, false).Extended(t, "vector")
+	_, url := pgtest.Extended(t, "vector")
+	return url
 }
 
 // newOpener returns an opener with a schema of its own.
@@ -207,8 +208,7 @@ func TestFollows(t *testing.T) {
 
 // TestRights opens an index with a role that may not make what it needs. The errors name the remedies, which then work.
 func TestRights(t *testing.T) {
-	s := pgtest.Start(t, false)
-	s.Extended(t, "vector") // or skip
+	s, _ := pgtest.Extended(t, "vector")
 	database := s.Database(t, "plain")
 	admin, err := pgx.Connect(t.Context(), database)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -131,14 +132,24 @@ func (s *Server) Database(t testing.TB, name string) string {
 	return s.url(name)
 }
 
-// Extended creates a database with an extension, and returns its URL. If the server does not have it, the test is skipped.
-func (s *Server) Extended(t testing.TB, extension string) string {
+// lacking has the reasons why servers do not have extensions, by the extension's name, so that only one test asks.
+var lacking sync.Map
+
+// Extended starts a server, as [Start] does, and creates a database with an extension. If the server does not have it, the test is
+// skipped. It returns the URL of the database.
+func Extended(t testing.TB, extension string) (s *Server, url string) {
 	t.Helper()
-	url := s.Database(t, "extended")
-	if err := runAt(url, "CREATE EXTENSION IF NOT EXISTS "+extension); err != nil {
-		t.Skipf("the server in %s has no extension %s: %v", s.bin, extension, err)
+	if why, ok := lacking.Load(extension); ok {
+		t.Skip(why)
 	}
-	return url
+	s = Start(t, false)
+	url = s.Database(t, "extended")
+	if err := runAt(url, "CREATE EXTENSION "+extension); err != nil {
+		why := fmt.Sprintf("the server in %s has no extension %s: %v", s.bin, extension, err)
+		lacking.Store(extension, why)
+		t.Skip(why)
+	}
+	return s, url
 }
 
 // run runs a statement.
