@@ -253,8 +253,8 @@ func luhn(n []byte) bool {
 	return sum%10 == 0
 }
 
-// cardCode returns the bounds of the card code after a card number that ends at i: it follows an
-// expiry date and has three or four digits.
+// cardCode returns the bounds of the card code after a card number that ends at i: three or four digits after an expiry date, or
+// after a slash if they are no expiry date themselves.
 func cardCode(s string, i int) (start, end int) {
 	skip := func(i int) int {
 		for i < len(s) && strings.IndexByte(" ,;|/:.-\t", s[i]) >= 0 {
@@ -267,6 +267,10 @@ func cardCode(s string, i int) (start, end int) {
 		i = skip(i + len(w))
 	}
 	month := run(s, i, digits)
+	noDate := month-i == 3 || month-i == 4 && (s[i:i+2] > "12" || s[i:i+2] == "00")
+	if noDate && strings.HasSuffix(strings.TrimRight(s[:i], " "), "/") && wordEndsAt(s, month) {
+		return i, month
+	}
 	if month-i < 1 || month-i > 2 || month == len(s) || s[month] != '/' && s[month] != '-' {
 		return 0, 0
 	}
