@@ -24,10 +24,11 @@ CREATE TABLE words (
   chunks      int NOT NULL, -- of the item
   length      int NOT NULL, -- words of the chunk
   item_length int NOT NULL,
-  words       tsvector STORAGE MAIN NOT NULL, -- words, each with as many positions as it counts, and pairs of words
+  words       tsvector NOT NULL, -- words, each with as many positions as it counts, and pairs of words
   grams       tsvector NOT NULL,
   PRIMARY KEY (collection, chunk)
 ) WITH (toast_tuple_target = 8160);
+ALTER TABLE words ALTER COLUMN words SET STORAGE MAIN;
 CREATE INDEX words_terms ON words USING gin (words, grams) WITH (gin_pending_list_limit = 1024);
 
 -- frequency returns how many positions a lexeme has. The rank of one lexeme is a partial sum of 1/n² divided by its limit.

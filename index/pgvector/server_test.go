@@ -249,6 +249,27 @@ func TestRights(t *testing.T) {
 	}
 }
 
+// TestTables makes the tables in any supported server, with or without pgvector, and counts positions.
+func TestTables(t *testing.T) {
+	c, err := pgx.Connect(t.Context(), pgtest.Start(t, false).Database(t, "plain"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	if _, err := c.Exec(t.Context(), tables); err != nil {
+		t.Fatal(err)
+	}
+	vector := "'walrus':1A"
+	for n := 1; n <= keyword.MaxFrequency; n++ {
+		var got int
+		err := c.QueryRow(t.Context(), "SELECT frequency($1::text::tsvector, 'walrus')", vector+" 'other':7").Scan(&got)
+		if got != n || err != nil {
+			t.Errorf("%s has %d positions, %v", vector, got, err)
+		}
+		vector += fmt.Sprint(",", n+1)
+	}
+}
+
 // TestFewCandidates searches with so few candidates that only the rarer words choose them. The best chunks are the same.
 func TestFewCandidates(t *testing.T) {
 	x := newOpener(t, extended(t)).words(t, "a")

