@@ -358,6 +358,7 @@ func (s *Statement) passes() bool {
 func (s *Statements) Changes() bool {
 	return slices.ContainsFunc(s.parts, func(x *Statement) bool {
 		c := x.changes()
-		return !c.doubt && (c.says(changeCues[:]...) || len(x.subject) > 0 && len(x.kinds) > 0 || len(x.topics) > 0)
+		return !c.doubt && (c.says(changeCues[:]...) || x.order && x.asWish().withdraws ||
+			len(x.subject) > 0 && len(x.kinds) > 0 || len(x.topics) > 0)
 	})
 }
