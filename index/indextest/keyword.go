@@ -63,6 +63,8 @@ func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.Keyword
 		"Accept":              {test: keywordAccept},
 		"AcceptCalls":         {test: keywordAcceptCalls},
 		"OnlyCommon":          {test: keywordOnlyCommon},
+		"OnlyRarer":           {test: keywordOnlyRarer},
+		"AskedBefore":         {test: keywordAskedBefore},
 		"Ties":                {keywordTies, TieOrder},
 		"Max":                 {test: keywordMax},
 		"K":                   {test: keywordK},

@@ -68,3 +68,40 @@ func keywordOnlyCommon(t *testing.T, open OpenKeyword) {
 		l.apply(nil, 20, 21) // and some cached counts are out of date
 	}
 }
+
+// The chunks that may be hits have only the common word of a query. They are found, although the rarer word chooses among all chunks.
+func keywordOnlyRarer(t *testing.T, open OpenKeyword) {
+	l := openKeywordIndex(t, open)
+	l.apply(common(2_400))
+	rare := make([]index.TextChunk, 100)
+	for i := range rare {
+		rare[i] = index.TextChunk{ID: 10_000 + uint64(i), Text: "walrus"} //nolint:gosec // small
+	}
+	l.apply(rare)
+	found := l.search(index.KeywordQuery{
+		Text: "walrus harbour", K: 10, Only: index.Only{1, 2, 3}, Accept: func(id uint64) bool { return id < 4 && id > 0 },
+	})
+	if len(found.Hits) != 3 {
+		t.Errorf("found %v, want 3 chunks", found.Hits)
+	}
+}
+
+// A large index is asked for a word before the first chunk has it, and again afterwards.
+func keywordAskedBefore(t *testing.T, open OpenKeyword) {
+	l := openKeywordIndex(t, open)
+	l.apply(common(1_500))
+	l.want("walrus")
+	l.put(10_000, "walrus")
+	l.want("walrus", 10_000)
+	l.put(10_001, "walrus")
+	l.want("walrus", 10_000, 10_001)
+}
+
+// common returns n chunks that are texts with the same word.
+func common(n int) []index.TextChunk {
+	chunks := make([]index.TextChunk, n)
+	for i := range chunks {
+		chunks[i] = index.TextChunk{ID: uint64(i), Text: "harbour"} //nolint:gosec // small
+	}
+	return chunks
+}

@@ -1,10 +1,14 @@
 package keyword
 
-import "sync"
+import (
+	"fmt"
+	"sync"
+)
 
 // Frequencies caches in how many chunks each feature is, for an index that asks another process. They are asked again after a
-// twentieth of the chunks beyond the first 1,000 has changed. The zero value is empty.
-type Frequencies[N any] struct {
+// twentieth of the chunks beyond the first 1,000 has changed. Zeros are not kept: an index leaves out the features that no chunk has, so
+// it would not find the first chunk that gets one. The zero value is empty.
+type Frequencies[N comparable] struct {
 	mu      sync.Mutex
 	known   map[string]N
 	chunks  int64 // when the cache was empty
@@ -47,6 +51,9 @@ func (c *Frequencies[N]) Of(features []string, chunks int64, ask func(lacking []
 		return found, nil
 	}
 	asked, err := ask(lacking)
+	if err == nil && len(asked) != len(lacking) {
+		err = fmt.Errorf("keyword: %d of %d features were counted", len(asked), len(lacking))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +61,9 @@ func (c *Frequencies[N]) Of(features []string, chunks int64, ask func(lacking []
 	defer c.mu.Unlock()
 	for n, i := range at {
 		found[i] = asked[n]
-		known[features[i]] = asked[n] // of a cache that may have been replaced
+		if asked[n] != *new(N) {
+			known[features[i]] = asked[n] // of a cache that may have been replaced
+		}
 	}
 	return found, nil
 }

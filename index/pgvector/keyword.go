@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -204,12 +205,16 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		if err := x.countFeatures(ctx, s.features); err != nil {
 			return err
 		}
-		for most := x.candidatesUpTo; ; most *= 4 {
+		most := x.candidatesUpTo
+		if q.Only != nil {
+			most = math.MaxInt / 4 // all features choose among these few chunks
+		}
+		for ; ; most *= 4 {
 			chosen, all := choose(s.features, most, x.chunks.Load())
 			if err := x.candidates(ctx, &s, chosen, q.Only, min(4*most, maxCandidates)); err != nil {
 				return err
 			}
-			if all || q.Only != nil || most >= maxCandidates || s.accepted(q.Accept) >= q.K {
+			if all || most >= maxCandidates || s.accepted(q.Accept) >= q.K {
 				break
 			}
 		}
@@ -260,7 +265,11 @@ func (x *keywordIndex) countFeatures(ctx context.Context, features []feature) er
 			lexemes[i], isGram[i] = x.lexeme(t), analysis.KindOf(t) == analysis.Gram
 		}
 		rows, _ := x.pool.Query(ctx, counting, lexemes, isGram, lacking, x.id, x.schema)
-		return pgx.CollectRows(rows, pgx.RowToStructByPos[frequency])
+		list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[frequency])
+		if err == nil && len(list) == 0 {
+			err = errTaken
+		}
+		return list, err
 	})
 	for i := range found {
 		features[i].frequency = found[i]
@@ -280,6 +289,9 @@ func (x *keywordIndex) Holding(ctx context.Context, terms []string) (ids []uint6
 			i = 1
 		}
 		wanted[i] = append(wanted[i], x.lexeme(t))
+	}
+	if err := x.check(ctx); err != nil {
+		return nil, err
 	}
 	err = x.do(ctx, searchTime, func(ctx context.Context) error {
 		rows, _ := x.pool.Query(ctx, `SELECT chunk FROM words

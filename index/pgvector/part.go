@@ -207,16 +207,19 @@ func (x *part) Stats() index.PartStats {
 	if x.closed.Load() {
 		return index.PartStats{}
 	}
-	_ = x.count(context.Background())
+	_ = x.check(context.Background())
 	return index.PartStats{Chunks: int(x.chunks.Load()), Kind: "pgvector"}
 }
 
-// count counts the chunks.
-func (x *part) count(ctx context.Context) error {
+// check counts the chunks. It fails if another process has made the index anew.
+func (x *part) check(ctx context.Context) error {
 	return x.do(ctx, searchTime, func(ctx context.Context) error {
 		var n int64
 		err := x.pool.QueryRow(ctx, "SELECT chunks FROM collections WHERE id = $1", x.id).Scan(&n)
-		if err == nil {
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+			return errTaken
+		case err == nil:
 			x.chunks.Store(n)
 		}
 		return err

@@ -161,7 +161,9 @@ FROM collections c LEFT JOIN LATERAL (
 	}
 	rows, _ := x.pool.Query(ctx, fmt.Sprintf(text, among), args...)
 	s.found = s.found[:0]
+	read := false
 	for rows.Next() {
+		read = true
 		var c candidate
 		var id, item *int64
 		var place, chunks, length, itemLength *int32
@@ -183,10 +185,16 @@ FROM collections c LEFT JOIN LATERAL (
 		}
 		s.found = append(s.found, c)
 	}
+	switch err := rows.Err(); {
+	case err != nil:
+		return err
+	case !read:
+		return errTaken
+	}
 	x.chunks.Store(s.counts.chunks)
 	s.prepare()
 	slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Or(cmp.Compare(a.item, b.item), cmp.Compare(a.place, b.place)) })
-	return rows.Err()
+	return nil
 }
 
 // rank scores the candidates, and those on the short list again with the late features.

@@ -206,6 +206,51 @@ func TestFollows(t *testing.T) {
 	}
 }
 
+// TestReplaced has another process make the indexes anew. This one does not answer from its old numbers.
+func TestReplaced(t *testing.T) {
+	p := newOpener(t, extended(t))
+	words, vectors := p.words(t, "a"), p.vectors(t, "a", 2)
+	fill := func(words *keywordIndex, vectors *vectorIndex) error {
+		return cmp.Or(words.Apply(t.Context(), 1, []index.TextChunk{{ID: 1, Item: 1, Text: "walrus"}}, nil),
+			vectors.Apply(t.Context(), 1, []index.VectorChunk{{ID: 1, Vector: []float32{1, 2}}}, nil))
+	}
+	search := func(text string) (err error) {
+		_, err = words.Search(t.Context(), index.KeywordQuery{Text: text, K: 1})
+		return err
+	}
+	if err := cmp.Or(fill(words, vectors), search("walrus"), p.Drop(t.Context(), opening("a").Collection)); err != nil {
+		t.Fatal(err)
+	}
+	if err := fill(p.words(t, "a"), p.vectors(t, "a", 2)); err != nil {
+		t.Fatal(err)
+	}
+	_, holding := words.Holding(t.Context(), []string{"walrus"})
+	_, near := vectors.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2}, K: 1})
+	for i, err := range []error{search("walrus"), search("otter"), holding, near} {
+		if !errors.Is(err, errTaken) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+// TestFailedSearch has a search fail: the number of chunks stays.
+func TestFailedSearch(t *testing.T) {
+	x := newOpener(t, extended(t)).words(t, "a")
+	search := func() (err error) {
+		_, err = x.Search(t.Context(), index.KeywordQuery{Text: "walrus", K: 1})
+		return err
+	}
+	if err := cmp.Or(x.Apply(t.Context(), 1, []index.TextChunk{{ID: 1, Item: 1, Text: "walrus"}}, nil), search()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.pool.Exec(t.Context(), "ALTER TABLE words RENAME TO gone"); err != nil {
+		t.Fatal(err)
+	}
+	if err := search(); err == nil || x.chunks.Load() != 1 {
+		t.Errorf("%v, %d chunks", err, x.chunks.Load())
+	}
+}
+
 // TestRights opens an index with a role that may not make what it needs. The errors name the remedies, which then work.
 func TestRights(t *testing.T) {
 	s, _ := pgtest.Extended(t, "vector")

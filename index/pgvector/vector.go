@@ -77,10 +77,8 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if x.follows() {
-		if err := x.count(ctx); err != nil {
-			return nil, err
-		}
+	if err := x.check(ctx); err != nil {
+		return nil, err
 	}
 	if len(q.Only) > maxOnly {
 		q.Only = nil // Accept suffices
