@@ -10,6 +10,10 @@ import (
 // ErrClosed is returned by an index that has been closed.
 var ErrClosed = errors.New("index: closed")
 
+// ErrBehind comes with the hits of an index that another process feeds, while it lacks changes that were applied. Holding returns no
+// chunks with it.
+var ErrBehind = errors.New("index: the process that writes has not fed it the newest changes yet")
+
 // Scored is one hit of a keyword or vector index.
 type Scored struct {
 	ID    uint64

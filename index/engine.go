@@ -268,7 +268,7 @@ type Opener interface {
 	Open(ctx context.Context, o Opening) (Engine, error)
 	// Drop deletes all that is kept of a closed collection.
 	Drop(ctx context.Context, c Collection) error
-	// KeepSpace deletes the vectors of all other embedding spaces.
+	// KeepSpace deletes the vectors of all other embedding spaces, unless another process writes to the indexes.
 	KeepSpace(ctx context.Context, name string) error
 	// Newest returns the newest change that is kept, and the name of the index that has it. A store
 	// without that change is older than the index. It is called before any collection is opened.

@@ -185,6 +185,19 @@ func TestBrokenLegDegrades(t *testing.T) {
 	}
 }
 
+// TestBehind has both indexes wait for another process that feeds them. They answer with what they have, and are not opened again.
+func TestBehind(t *testing.T) {
+	h, w, a := open(t)
+	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "apple", 1, 0)}})
+	w.broken, a.broken = index.ErrBehind, index.ErrBehind
+	for range 2 {
+		r := search(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, K: 1, Now: t0})
+		if len(r.Hits) != 1 || !slices.Equal(r.Degraded, []string{"keyword", "vector"}) {
+			t.Errorf("got %+v, want one hit and both degraded", r)
+		}
+	}
+}
+
 func TestVersionsInTime(t *testing.T) {
 	h, _, _ := open(t)
 	day := func(n int) time.Time { return t0.AddDate(0, 0, n) }

@@ -132,7 +132,9 @@ func (h *Hybrid) searchKeyword(ctx context.Context, q KeywordQuery) (res Keyword
 		return res, false, errAbsent
 	}
 	defer trace.Start(ctx, trace.Keyword).End()
-	res, err = l.Search(ctx, q)
+	if res, err = l.Search(ctx, q); errors.Is(err, ErrBehind) {
+		return res, false, nil
+	}
 	return res, complete, err
 }
 
@@ -144,7 +146,9 @@ func (s *vectorSpace) search(ctx context.Context, name string, q VectorQuery) (n
 		return nil, false, errAbsent
 	}
 	defer trace.Start(ctx, trace.Vector).End()
-	near, err = d.Search(ctx, q)
+	if near, err = d.Search(ctx, q); errors.Is(err, ErrBehind) {
+		return near, false, nil
+	}
 	return near, complete, err
 }
 

@@ -3,6 +3,7 @@ package pgvector
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -198,6 +199,10 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		}
 		return res, nil
 	}
+	state := x.check(ctx)
+	if state != nil && !errors.Is(state, index.ErrBehind) {
+		return res, state
+	}
 	if len(q.Only) > maxOnly {
 		q.Only = nil // Accept suffices
 	}
@@ -205,6 +210,7 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		if err := x.countFeatures(ctx, s.features); err != nil {
 			return err
 		}
+		s.features = shortened(s.features, x.chunks.Load())
 		most := x.candidatesUpTo
 		if q.Only != nil {
 			most = math.MaxInt / 4 // all features choose among these few chunks
@@ -228,7 +234,7 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 	if err != nil {
 		return index.KeywordResult{}, err
 	}
-	return res, nil
+	return res, state
 }
 
 // counting counts the chunks and items that have a feature, up to 5,000. Above, the server's statistics say how many have it, so that

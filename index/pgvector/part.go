@@ -29,9 +29,11 @@ type part struct {
 	closed atomic.Bool
 	chunks atomic.Int64 // when they were counted last
 
+	followed atomic.Bool   // applied has changes of another process, which saved does not have
+	awaited  atomic.Uint64 // the newest of them that has chunks
+
 	mu             sync.Mutex // guards the fields below
 	applied, saved uint64
-	followed       bool // applied has changes of another process, which saved does not have
 }
 
 // key is the number of a chunk in a table: numbers with a sign then have the order of ids.
@@ -110,9 +112,13 @@ func (x *part) apply(ctx context.Context, seq uint64, gone []uint64, added count
 	defer x.mu.Unlock()
 	switch {
 	case x.follows():
-		x.applied, x.followed = max(x.applied, seq), true
+		x.applied = max(x.applied, seq)
+		x.followed.Store(true)
+		if len(gone) > 0 {
+			x.awaited.Store(seq)
+		}
 		return nil
-	case x.followed:
+	case x.followed.Load():
 		return errTaken
 	}
 	if len(gone) > 0 {
@@ -179,7 +185,10 @@ func (x *part) Flush(ctx context.Context) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.saved == x.applied || x.followed {
+	switch {
+	case x.followed.Load() && !x.follows():
+		return errTaken
+	case x.followed.Load() || x.saved == x.applied:
 		return nil
 	}
 	return x.write(ctx, x.applied, nil, counts{}, nil)
@@ -190,8 +199,7 @@ func (x *part) Compact(ctx context.Context) error {
 	if err := x.Flush(ctx); err != nil || x.follows() {
 		return err
 	}
-	_, err := x.pool.Exec(ctx, "VACUUM "+quoted(x.table))
-	return wrap(ctx, err)
+	return x.vacuum(ctx, x.table)
 }
 
 // Close implements [index.KeywordIndex]. Changes without chunks may be applied again.
@@ -211,17 +219,27 @@ func (x *part) Stats() index.PartStats {
 	return index.PartStats{Chunks: int(x.chunks.Load()), Kind: "pgvector"}
 }
 
-// check counts the chunks. It fails if another process has made the index anew.
+// check counts the chunks. It fails if another process has made the index anew or has stopped to write to it. It returns
+// [index.ErrBehind] if the index lacks changes that another process writes.
 func (x *part) check(ctx context.Context) error {
-	return x.do(ctx, searchTime, func(ctx context.Context) error {
-		var n int64
-		err := x.pool.QueryRow(ctx, "SELECT chunks FROM collections WHERE id = $1", x.id).Scan(&n)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
+	if x.followed.Load() && !x.follows() {
+		return errTaken
+	}
+	var seq, chunks int64
+	awaited := x.awaited.Load()
+	err := x.do(ctx, searchTime, func(ctx context.Context) error {
+		err := x.pool.QueryRow(ctx, "SELECT seq, chunks FROM collections WHERE id = $1", x.id).Scan(&seq, &chunks)
+		if errors.Is(err, pgx.ErrNoRows) {
 			return errTaken
-		case err == nil:
-			x.chunks.Store(n)
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	x.chunks.Store(chunks)
+	if seq < number(awaited) {
+		return index.ErrBehind
+	}
+	return nil
 }

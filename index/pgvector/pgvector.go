@@ -32,6 +32,8 @@ const (
 	maxSchema     = 40
 	schemaLetters = "abcdefghijklmnopqrstuvwxyz0123456789_"
 	schemaParam   = "schema"
+	publicSchema  = "public" // other programs have tables in it
+	poolParam     = "pool_"
 	layout        = "1" // of the rows; another one makes the indexes anew
 )
 
@@ -69,11 +71,17 @@ func parse(raw string) (config *pgxpool.Config, schema string, err error) {
 	if schema = params.Get(schemaParam); schema == "" {
 		schema = defaultSchema
 	}
-	if strings.Trim(schema, schemaLetters) != "" || len(schema) > maxSchema {
-		return nil, "", ragctx.Invalid("index", "has the schema %q; use at most %d small letters, digits and underscores",
-			ragctx.Clip(schema), maxSchema)
+	if schema == publicSchema || strings.Trim(schema, schemaLetters) != "" || len(schema) > maxSchema {
+		return nil, "", ragctx.Invalid("index",
+			"has the schema %q; use one of its own, of at most %d small letters, digits and underscores", ragctx.Clip(schema), maxSchema)
 	}
 	params.Del(schemaParam)
+	for name := range params {
+		if strings.HasPrefix(name, poolParam) {
+			return nil, "", ragctx.Invalid("index", "has the parameter %s; remove it: there are at most %d connections",
+				ragctx.Clip(name), maxConnections)
+		}
+	}
 	u.RawQuery = params.Encode()
 	one, err := pgclient.Config("index", u.String())
 	if err != nil {
@@ -89,6 +97,7 @@ func parse(raw string) (config *pgxpool.Config, schema string, err error) {
 		"lock_timeout":        fmt.Sprint(writeTime.Milliseconds()),
 		"plan_cache_mode":     "force_custom_plan", // a plan depends on the words and the collection
 		"jit":                 "off",
+		"enable_seqscan":      "off", // the planner prefers it for many words, or without statistics
 		"hnsw.ef_search":      efSearch,
 		"hnsw.iterative_scan": "relaxed_order",
 	})
@@ -183,6 +192,7 @@ CREATE INDEX ON %[1]s USING hnsw (vector vector_cosine_ops);`
 
 const (
 	wordTable    = "words"
+	wordIndex    = "words_terms" // there if the tables are ours
 	vectorPrefix = "vectors_"
 )
 
@@ -230,21 +240,21 @@ func (p *Opener) ensure(ctx context.Context, table, making string) error {
 		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", "ragctx index "+p.schema); err != nil {
 			return err
 		}
-		if there, err := exists(ctx, tx, p.schema, wordTable); err != nil {
+		if there, err := exists(ctx, tx, p.schema, wordIndex); err != nil {
 			return err
 		} else if !there {
-			if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS vector"); err != nil {
+			if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS vector SCHEMA "+publicSchema); err != nil {
 				return p.extensionError(err)
 			}
 			if err := p.create(ctx, tx); err != nil {
-				return p.rightsError(err)
+				return p.tablesError(err)
 			}
 		}
 		if there, err := exists(ctx, tx, p.schema, table); there || err != nil {
 			return err
 		}
 		_, err := tx.Exec(ctx, making)
-		return p.rightsError(err)
+		return p.tablesError(err)
 	})
 	if err == nil {
 		p.known[table] = true
@@ -262,6 +272,11 @@ func (p *Opener) create(ctx context.Context, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "CREATE SCHEMA "+quoted(p.schema)); err != nil {
 			return err
 		}
+	} else if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = $1)", p.schema).Scan(&there); err != nil {
+		return err
+	} else if there {
+		return ragctx.Invalid("index", "has the schema %s, which has tables of another program; name one of its own with ?%s=",
+			p.schema, schemaParam)
 	}
 	_, err := tx.Exec(ctx, tables)
 	return err
@@ -278,6 +293,7 @@ const (
 	noFeature = "0A000"
 	noFile    = "58P01"
 	noTable   = "42P01"
+	noType    = "42704"
 )
 
 func isCode(err error, codes ...string) bool {
@@ -302,14 +318,17 @@ func (p *Opener) extensionError(err error) error {
 	return err
 }
 
-// rightsError adds the remedy to an error of the creation of tables.
-func (p *Opener) rightsError(err error) error {
-	if !isCode(err, noRights) {
-		return err
+// tablesError adds the remedy to an error of the creation of tables.
+func (p *Opener) tablesError(err error) error {
+	switch c := p.pool.Config().ConnConfig; {
+	case isCode(err, noRights):
+		return fmt.Errorf("the role %[1]s may not make the tables of the indexes; the owner of the database must run "+
+			"CREATE SCHEMA %[2]s AUTHORIZATION %[1]s: %[3]w", quoted(c.User), quoted(p.schema), err)
+	case isCode(err, noType):
+		return fmt.Errorf("the extension vector is in a schema that is not searched; its owner must run "+
+			"ALTER EXTENSION vector SET SCHEMA %s in the database %s: %w", publicSchema, c.Database, err)
 	}
-	c := p.pool.Config().ConnConfig
-	return fmt.Errorf("the role %[1]s may not make the tables of the indexes; the owner of the database must run "+
-		"CREATE SCHEMA %[2]s AUTHORIZATION %[1]s: %[3]w", quoted(c.User), quoted(p.schema), err)
+	return err
 }
 
 // wrap makes an error of the server match [ragctx.ErrUnavailable]. It returns the error of a context that has ended.
@@ -336,47 +355,63 @@ func (p *Opener) do(ctx context.Context, limit time.Duration, f func(ctx context
 	return wrap(ctx, err)
 }
 
-// tablesOf returns the tables of the schema whose name begins with a prefix.
-func (p *Opener) tablesOf(ctx context.Context, prefix string) ([]string, error) {
-	rows, _ := p.pool.Query(ctx, "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND starts_with(tablename::text, $2)",
-		p.schema, prefix)
+// vectorNames are the names that [vectorTable] returns.
+const vectorNames = vectorPrefix + `\d+_[0-9a-f]*`
+
+// tablesOf returns the tables of the schema whose names match a pattern.
+func (p *Opener) tablesOf(ctx context.Context, pattern string) ([]string, error) {
+	rows, _ := p.pool.Query(ctx, "SELECT tablename::text FROM pg_tables WHERE schemaname = $1 AND tablename ~ $2",
+		p.schema, "^("+pattern+")$")
 	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// vacuum removes deleted rows from tables and their indexes.
+func (p *Opener) vacuum(ctx context.Context, tables ...string) error {
+	for _, t := range tables {
+		if _, err := p.pool.Exec(ctx, "VACUUM (INDEX_CLEANUP ON) "+quoted(t)); err != nil {
+			return wrap(ctx, err)
+		}
+	}
+	return nil
 }
 
 // Drop implements [index.Opener].
 func (p *Opener) Drop(ctx context.Context, c index.Collection) error {
 	return p.do(ctx, dropTime, func(ctx context.Context) error {
-		names, err := p.tablesOf(ctx, "")
+		names, err := p.tablesOf(ctx, wordTable+"|"+vectorNames)
 		if err != nil || len(names) == 0 {
 			return err
 		}
-		return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
+		err = pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
 			return remove(ctx, tx, names, "namespace = $1 AND kind = $2", c.Namespace, c.Kind)
 		})
-	})
-}
-
-const collectionTable = "collections"
-
-// remove deletes the collections that a condition selects, with their rows in some tables.
-func remove(ctx context.Context, tx pgx.Tx, tables []string, where string, args ...any) error {
-	for _, t := range tables {
-		if t == collectionTable {
-			continue
-		}
-		_, err := tx.Exec(ctx, "DELETE FROM "+quoted(t)+" WHERE collection IN (SELECT id FROM collections WHERE "+where+")", args...)
 		if err != nil {
 			return err
 		}
+		return p.vacuum(ctx, names...)
+	})
+}
+
+// remove deletes the collections that a condition selects, and then their rows in some tables: it waits for a write that has changed
+// the row of a collection, and later ones fail.
+func remove(ctx context.Context, tx pgx.Tx, tables []string, where string, args ...any) error {
+	rows, _ := tx.Query(ctx, "DELETE FROM collections WHERE "+where+" RETURNING id", args...)
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int32])
+	for _, t := range tables {
+		if err == nil {
+			_, err = tx.Exec(ctx, "DELETE FROM "+quoted(t)+" WHERE collection = ANY($1)", ids)
+		}
 	}
-	_, err := tx.Exec(ctx, "DELETE FROM collections WHERE "+where, args...)
 	return err
 }
 
 // KeepSpace implements [index.Opener].
 func (p *Opener) KeepSpace(ctx context.Context, space string) error {
+	if p.follows() {
+		return nil
+	}
 	return p.do(ctx, writeTime, func(ctx context.Context) error {
-		names, err := p.tablesOf(ctx, vectorPrefix)
+		names, err := p.tablesOf(ctx, vectorNames)
 		if err != nil || len(names) == 0 {
 			return err
 		}

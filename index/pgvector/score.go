@@ -23,6 +23,13 @@ const (
 	rareWord      = 8
 )
 
+// Features of a long query. More are not counted, words before pairs and these before grams; of those that chunks have, the rarest are
+// scored.
+const (
+	maxCounted = 1_000
+	maxScored  = 200
+)
+
 // spill is the share of the terms of a neighbour in a long text, by its distance.
 var spill = [...]float64{1, .4, .2, .1}
 
@@ -42,11 +49,28 @@ func featuresOf(q *index.KeywordQuery) (list []feature) {
 	for _, f := range keyword.QueryFeatures(q) {
 		list = append(list, feature{QueryFeature: f})
 	}
+	if len(list) > maxCounted {
+		slices.SortStableFunc(list, func(a, b feature) int { return cmp.Compare(a.Kind, b.Kind) })
+		list = list[:maxCounted]
+	}
 	return list
 }
 
-// choose marks the late features, and returns the numbers of those that choose the candidates. all reports that all do.
-func choose(features []feature, most int, chunks int64) (chosen []int, all bool) {
+// shortened returns the features of a query without the most common ones of a long query.
+func shortened(features []feature, chunks int64) []feature {
+	scored := 0
+	for _, i := range byRarity(features) {
+		if f := &features[i]; f.counts(chunks) {
+			if scored++; scored > maxScored {
+				f.Weight = 0
+			}
+		}
+	}
+	return slices.DeleteFunc(features, func(f feature) bool { return f.Weight == 0 })
+}
+
+// byRarity marks the late features, and returns the numbers of all, the rarest first and the late ones at the end.
+func byRarity(features []feature) []int {
 	rare := make(map[string]bool)
 	for _, f := range features {
 		rare[f.Text] = f.Kind == analysis.Word && f.Chunks < rareWord
@@ -66,11 +90,16 @@ func choose(features []feature, most int, chunks int64) (chosen []int, all bool)
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(late(a)-late(b), cmp.Compare(features[a].Chunks, features[b].Chunks))
 	})
+	return order
+}
+
+// choose returns the numbers of the features that choose the candidates. all reports that all do.
+func choose(features []feature, most int, chunks int64) (chosen []int, all bool) {
 	all = true
 	sum := int64(0)
-	for _, i := range order {
+	for _, i := range byRarity(features) {
 		f := &features[i]
-		if f.Chunks == 0 || f.ignored(chunks) {
+		if !f.counts(chunks) {
 			continue
 		}
 		if sum += f.Chunks; sum > int64(most) && len(chosen) > 0 {
@@ -80,6 +109,9 @@ func choose(features []feature, most int, chunks int64) (chosen []int, all bool)
 	}
 	return chosen, all
 }
+
+// counts reports whether a chunk has the feature, and it is not ignored.
+func (f *feature) counts(chunks int64) bool { return f.Chunks > 0 && !f.ignored(chunks) }
 
 // ignored reports whether a gram does not count, as it is too common.
 func (f *feature) ignored(chunks int64) bool {
@@ -138,7 +170,7 @@ func (x *keywordIndex) candidates(ctx context.Context, s *scorer, chosen []int, 
 	var countedAt, presentAt []int
 	for i, f := range s.features {
 		switch {
-		case f.late:
+		case f.late || !f.counts(x.chunks.Load()):
 		case f.Kind == analysis.Gram:
 			present, presentAt = append(present, x.lexeme(f.Text)), append(presentAt, i)
 		default:

@@ -183,11 +183,19 @@ func TestFollows(t *testing.T) {
 	if err := errors.Join(put(writer, 2), put(reader, 2), put(reader, 3), reader.Flush(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	near, err := reader.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2}, K: 5})
-	if err != nil || len(near) != 2 || near[0].ID != 2 {
-		t.Fatalf("the reader finds %v, %v", near, err)
+	q := index.VectorQuery{Vector: []float32{1, 2}, K: 5}
+	near, err := reader.Search(t.Context(), q)
+	if !errors.Is(err, index.ErrBehind) || len(near) != 2 || near[0].ID != 2 {
+		t.Fatalf("the reader lacks a change, and finds %v, %v", near, err)
+	}
+	if err := follower.KeepSpace(t.Context(), "other"); err != nil || reader.Stats().Chunks != 2 {
+		t.Fatalf("the reader has deleted vectors, %v", err)
 	}
 	follows = false
+	_, err = reader.Search(t.Context(), q)
+	if flush := reader.Flush(t.Context()); !errors.Is(err, errTaken) || !errors.Is(flush, errTaken) {
+		t.Fatalf("nobody feeds what the other process had not saved: %v, %v", err, flush)
+	}
 	if err := put(reader, 4); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Fatalf("the first change that it writes itself: %v", err)
 	}
@@ -248,6 +256,102 @@ func TestFailedSearch(t *testing.T) {
 	}
 	if err := search(); err == nil || x.chunks.Load() != 1 {
 		t.Errorf("%v, %d chunks", err, x.chunks.Load())
+	}
+}
+
+// TestDropDuringWrite drops a collection while a transaction writes to it: it leaves no rows.
+func TestDropDuringWrite(t *testing.T) {
+	p := newOpener(t, extended(t))
+	x := p.vectors(t, "a", 2)
+	dropped := make(chan error, 1)
+	err := pgx.BeginFunc(t.Context(), p.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(t.Context(), "UPDATE collections SET seq = 1 WHERE id = $1", x.id); err != nil {
+			return err
+		}
+		go func() { dropped <- p.Drop(t.Context(), opening("a").Collection) }()
+		for waits := false; !waits; {
+			err := p.pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)").Scan(&waits)
+			if err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec(t.Context(), "INSERT INTO "+quoted(x.table)+" VALUES ($1, 1, '[1,2]')", x.id)
+		return err
+	})
+	if err := cmp.Or(err, <-dropped); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := p.pool.QueryRow(t.Context(), "SELECT count(*) FROM "+quoted(x.table)).Scan(&n); n != 0 || err != nil {
+		t.Errorf("%d rows remain, %v", n, err)
+	}
+}
+
+// TestForeignTables has tables of another program in a schema. One that comes later is left alone.
+func TestForeignTables(t *testing.T) {
+	p := newOpener(t, extended(t))
+	run := func(statement string) {
+		t.Helper()
+		if _, err := p.pool.Exec(t.Context(), fmt.Sprintf(statement, p.schema)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE SCHEMA %[1]s CREATE TABLE vectors_backup (id int)")
+	if _, err := p.openWords(opening("a")); !errors.Is(err, ragctx.ErrInvalid) {
+		t.Fatalf("a schema of another program: %v", err)
+	}
+	run("DROP TABLE %s.vectors_backup")
+	p.words(t, "a")
+	run("CREATE TABLE %s.vectors_backup (id int)")
+	if err := cmp.Or(p.Drop(t.Context(), opening("a").Collection), p.KeepSpace(t.Context(), "other")); err != nil {
+		t.Fatal(err)
+	}
+	run("DROP TABLE %s.vectors_backup")
+}
+
+// TestExtensionSchema has the schema of the indexes before the extension, which does not come into it.
+func TestExtensionSchema(t *testing.T) {
+	s, _ := pgtest.Extended(t, "vector")
+	p := openerOf(t, s.Database(t, "plain"), nil)
+	run := func(statement string) {
+		t.Helper()
+		if _, err := p.pool.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("CREATE SCHEMA ragctx_index")
+	p.vectors(t, "a", 2)
+	run("DROP SCHEMA ragctx_index CASCADE; CREATE SCHEMA odd; ALTER EXTENSION vector SET SCHEMA odd")
+	p.known = make(map[string]bool)
+	_, err := p.openVectors(opening("a"), index.Space{Name: "test", Dimensions: 2})
+	if !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), "ALTER EXTENSION vector SET SCHEMA public") {
+		t.Errorf("an extension that is not found: %v", err)
+	}
+}
+
+// TestLongQuery searches for very many words at once.
+func TestLongQuery(t *testing.T) {
+	x := newOpener(t, extended(t)).words(t, "a")
+	var text strings.Builder
+	for i := range 2_000 {
+		fmt.Fprintf(&text, "word%d ", i)
+	}
+	if err := x.Apply(t.Context(), 1, []index.TextChunk{{ID: 1, Item: 1, Text: text.String()}}, nil); err != nil {
+		t.Fatal(err)
+	}
+	found, err := x.Search(t.Context(), index.KeywordQuery{Text: text.String(), K: 1})
+	if err != nil || len(found.Hits) != 1 {
+		t.Errorf("%v, %v", found.Hits, err)
+	}
+	features := featuresOf(&index.KeywordQuery{Text: text.String()})
+	for i := range features {
+		features[i].Chunks = 1
+	}
+	if n := len(features); n != maxCounted {
+		t.Errorf("%d features are counted", n)
+	}
+	if n := len(shortened(features, 1)); n != maxScored {
+		t.Errorf("%d features are scored", n)
 	}
 }
 
@@ -399,7 +503,7 @@ func TestChoose(t *testing.T) {
 func TestCheck(t *testing.T) {
 	for raw, ok := range map[string]bool{
 		"postgres://me@a/x": true, "postgresql://a:1/x?schema=team_1": true, "postgres://a/x?schema=A": false, "mysql://a/x": false,
-		"postgres://a/x?sslmode=odd": false,
+		"postgres://a/x?sslmode=odd": false, "postgres://a/x?schema=public": false, "postgres://a/x?pool_max_conns=4": false,
 	} {
 		if err := Check(raw); (err == nil) != ok || err != nil && !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%s: %v", raw, err)

@@ -1,7 +1,9 @@
 package pgvector
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -77,13 +79,14 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := x.check(ctx); err != nil {
-		return nil, err
+	state := x.check(ctx)
+	if state != nil && !errors.Is(state, index.ErrBehind) {
+		return nil, state
 	}
 	if len(q.Only) > maxOnly {
 		q.Only = nil // Accept suffices
 	}
-	return index.BestAccepted(q.K, maxNear, q.Accept, q.Only != nil, func(n int) (hits []index.Scored, all bool, err error) {
+	best, err := index.BestAccepted(q.K, maxNear, q.Accept, q.Only != nil, func(n int) (hits []index.Scored, all bool, err error) {
 		scan := q.Exact || q.Only != nil || x.chunks.Load() <= x.scanUpTo
 		hits, err = x.near(ctx, v, q.Only, n, scan)
 		if err == nil && len(hits) < n && !scan { // the graph has given up
@@ -91,6 +94,7 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 		}
 		return hits, len(hits) < n, err
 	})
+	return best, cmp.Or(err, state)
 }
 
 // near returns the n nearest chunks, and compares all vectors if scan is set.
@@ -129,6 +133,9 @@ func (x *vectorIndex) Similarity(v []float32, id uint64) (float64, bool) {
 // Similarities returns the cosines between v and the vectors of chunks, by chunk, in one request.
 func (x *vectorIndex) Similarities(ctx context.Context, v []float32, ids []uint64) (map[uint64]float64, error) {
 	near, err := x.Search(ctx, index.VectorQuery{Vector: v, K: len(ids), Only: ids})
+	if errors.Is(err, index.ErrBehind) {
+		err = nil // the search says it
+	}
 	found := make(map[uint64]float64, len(near))
 	for _, s := range near {
 		found[s.ID] = s.Score

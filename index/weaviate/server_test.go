@@ -118,6 +118,10 @@ func TestFollows(t *testing.T) {
 	if err != nil || len(near) != 2 || near[0].ID != 2 {
 		t.Fatalf("the reader finds %v, %v", near, err)
 	}
+	follower := &Opener{client: p.client, prefix: p.prefix, follows: func() bool { return true }}
+	if err := follower.KeepSpace(t.Context(), "other"); err != nil || reader.Stats().Chunks != 2 {
+		t.Fatalf("the reader has deleted vectors, %v", err)
+	}
 	follows = false
 	if err := put(reader, 4); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Fatalf("the first change that it writes itself: %v", err)

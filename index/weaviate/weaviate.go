@@ -318,6 +318,9 @@ func (p *Opener) Drop(ctx context.Context, c index.Collection) error {
 
 // KeepSpace implements [index.Opener].
 func (p *Opener) KeepSpace(ctx context.Context, space string) error {
+	if p.follows() {
+		return nil
+	}
 	names, err := p.classes(ctx)
 	errs := []error{err}
 	for _, name := range names {
