@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/passage"
@@ -65,15 +66,17 @@ func (e *core) uncached(ctx context.Context, q ragctx.ContextQuery, sessionProvi
 	a, err := e.resolver.Resolve(ctx, q, sessionProviders...)
 	a.Unquoted = unquoted
 	if len(a.Items) == 0 && err == nil {
-		a.Note = cmp.Or(e.missing(ctx, q.Namespace), a.Note)
+		a.Note = cmp.Or(e.missing(ctx, q.Namespace, a.Providers), a.Note)
 	}
 	highlight(ctx, q, a.Items, a.Terms)
 	return a, err
 }
 
 // missing returns the note of an answer from a namespace that does not exist, such as a misspelt one, or "".
-func (e *core) missing(ctx context.Context, namespace string) string {
-	if !e.namespaceMissing(ctx, namespace) {
+// A provider that failed or found something, such as one of another program, is the better reason.
+func (e *core) missing(ctx context.Context, namespace string, asked []resolve.ProviderReport) string {
+	better := func(p resolve.ProviderReport) bool { return p.Returned > 0 || p.Error != "" }
+	if slices.ContainsFunc(asked, better) || !e.namespaceMissing(ctx, namespace) {
 		return ""
 	}
 	return fmt.Sprintf("nothing has been stored in namespace %q", cmp.Or(namespace, ragctx.DefaultNamespace))
@@ -239,7 +242,7 @@ func (e *core) rankedSearch(ctx context.Context, q ragctx.ContextQuery) (SearchR
 	}
 	res.Items, res.Degraded, res.Corrections, res.Note = a.Items, a.Degraded, a.Corrections, a.Note
 	if len(res.Items) == 0 {
-		res.Note = cmp.Or(e.missing(ctx, q.Namespace), res.Note)
+		res.Note = cmp.Or(e.missing(ctx, q.Namespace, a.Providers), res.Note)
 	}
 	highlight(ctx, q, res.Items, a.Terms)
 	return res, nil

@@ -61,6 +61,10 @@ const LongText = 32
 // chunk's own, would outweigh the words.
 const longTextShare = 1.0 / 3
 
+// wordyScore is the keyword score from which [longTextShare] applies in full. A passage that has hardly a word of the
+// question is found by its vector alone, in a long text as in a short one.
+const wordyScore = 0.2
+
 // withoutChance removes the candidates that have no keyword score and whose cosine does not exceed the
 // floor.
 func (f Fusion) withoutChance(list []Candidate) []Candidate {
@@ -81,7 +85,7 @@ const rrfConstant = 60
 // that any text could reach (Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval",
 // TOIS 2023: bounding by the theoretical maximum). Relevance is then comparable between queries and
 // collections. An index that did not run drops out of the formula. A chunk of a long item has
-// w·[longTextShare] in the numerator.
+// w·[longTextShare] in the numerator, if it has words of the question.
 //
 // RRF: Σ 1/(60+rank) over the indexes, divided by its maximum. It ignores how much better one hit
 // is than the next, and so loses with a weak second list.
@@ -104,7 +108,7 @@ func fuse(hits []Candidate, f Fusion, question string, keyword, vector bool) {
 	for i := range hits {
 		s, share := hits[i].Signals, w
 		if hits[i].Long {
-			share *= longTextShare
+			share *= 1 - (1-longTextShare)*min(1, s.Keyword/wordyScore)
 		}
 		hits[i].Score = ragctx.Clamp01((s.Keyword + share*f.beyondChance(s.Vector)) / (1 + w))
 	}

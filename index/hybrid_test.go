@@ -422,7 +422,7 @@ func TestFusion(t *testing.T) {
 }
 
 // TestFusionInALongItem: the cosine of a chunk counts a third from the number of chunks on that makes an item long,
-// beside other items and at any place.
+// beside other items and at any place. It counts in full where no word is found.
 func TestFusionInALongItem(t *testing.T) {
 	for _, n := range []int{2, index.LongText - 1, index.LongText, index.LongText + 3} {
 		h, _, _ := open(t)
@@ -449,6 +449,11 @@ func TestFusionInALongItem(t *testing.T) {
 		}
 		if len(hits) != n+3 {
 			t.Errorf("%d hits of %d chunks", len(hits), n+3)
+		}
+		for _, hit := range search(t, h, index.Query{Text: "pear", Vector: []float32{1, 0}, Fusion: index.Fusion{VectorWeight: 1}, K: n + 3}).Hits {
+			if math.Abs(hit.Score-0.5) > 1e-9 {
+				t.Errorf("of %d chunks without the word: chunk %d of item %d scores %v", n, hit.Ordinal, hit.Item, hit.Score)
+			}
 		}
 	}
 }
