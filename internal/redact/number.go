@@ -123,9 +123,16 @@ func cardMayStart(s string, i int) bool {
 	return preceding != "id"
 }
 
+// cardMayEnd rejects digits that go on: a decimal, a path, a date. Two to four digits behind a slash are an expiry date
+// or a card code.
 func cardMayEnd(s string, j int) bool {
 	if !wordEndsAt(s, j) {
 		return false
+	}
+	if j < len(s) && s[j] == '/' {
+		if end := run(s, j+1, digits); end-j >= 3 && end-j <= 5 && wordEndsAt(s, end) {
+			return true
+		}
 	}
 	if j+1 < len(s) && (s[j] == '.' || s[j] == '-' || s[j] == '/' || s[j] == ',') {
 		return !alnum[s[j+1]]
