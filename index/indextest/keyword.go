@@ -65,6 +65,7 @@ func TestKeyword(t *testing.T, open func(t *testing.T, dir string) index.Keyword
 		"OnlyCommon":          {test: keywordOnlyCommon},
 		"OnlyRarer":           {test: keywordOnlyRarer},
 		"AskedBefore":         {test: keywordAskedBefore},
+		"OddTerms":            {test: keywordOddTerms},
 		"Ties":                {keywordTies, TieOrder},
 		"Max":                 {test: keywordMax},
 		"K":                   {test: keywordK},

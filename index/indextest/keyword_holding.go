@@ -3,6 +3,7 @@ package indextest
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ragctx/ragctx/index"
@@ -65,4 +66,19 @@ func keywordHolding(t *testing.T, open OpenKeyword) {
 	l.both(check)
 	apply([]index.TextChunk{{ID: 3, Item: 8, Text: "no more"}}, 1, 2)
 	l.both(check)
+}
+
+// Terms that no text can have are found nowhere, which is no error of the index.
+func keywordOddTerms(t *testing.T, open OpenKeyword) {
+	l := openKeywordIndex(t, open)
+	l.put(1, "harbour")
+	for _, term := range []string{"harbour\x00", "\xff", strings.Repeat("harbour", 1_000)} {
+		if got, err := l.ix.Holding(context.Background(), []string{term}); len(got) > 0 || err != nil {
+			t.Errorf("Holding(%.20q): %v, %v", term, got, err)
+		}
+		res := l.search(index.KeywordQuery{Text: "harbour", More: []index.Wording{{Text: term, Weight: 1, Term: true}}, K: 3})
+		if len(res.Hits) != 1 {
+			t.Errorf("with the term %.20q: %v", term, res.Hits)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,6 +23,9 @@ const maxHolding = 100_000
 
 // maxOnly is the number of ids up to which a search sends them.
 const maxOnly = 5_000
+
+// maxTerm bounds the bytes of a term: the server takes less than 2 KiB, with the number of the collection.
+const maxTerm = 2_000
 
 // maxLexemes bounds the bytes of the lexemes of a chunk in one column: the server takes less than 1 MiB.
 const maxLexemes = 900_000
@@ -40,6 +44,11 @@ var _ index.KeywordIndex = (*keywordIndex)(nil)
 // lexeme quotes a term of a collection for the server.
 func (x *keywordIndex) lexeme(term string) string {
 	return fmt.Sprintf("'%d:%s'", x.id, quoting.Replace(term))
+}
+
+// storable reports whether the server can hold a term. No chunk has others, which it rejects in a query, too.
+func storable(term string) bool {
+	return len(term) <= maxTerm && utf8.ValidString(term) && !strings.Contains(term, "\x00")
 }
 
 var quoting = strings.NewReplacer(`'`, `''`, `\`, `\\`)
@@ -290,6 +299,9 @@ func (x *keywordIndex) Holding(ctx context.Context, terms []string) (ids []uint6
 	}
 	var wanted [2][]string
 	for _, t := range terms {
+		if !storable(t) {
+			return nil, nil
+		}
 		i := 0
 		if analysis.KindOf(t) == analysis.Gram {
 			i = 1

@@ -246,6 +246,9 @@ func (p *Opener) ensure(ctx context.Context, table, making string) error {
 			if _, err := tx.Exec(ctx, "CREATE EXTENSION IF NOT EXISTS vector SCHEMA "+publicSchema); err != nil {
 				return p.extensionError(err)
 			}
+			if err := p.checkVersion(ctx, tx); err != nil {
+				return err
+			}
 			if err := p.create(ctx, tx); err != nil {
 				return p.tablesError(err)
 			}
@@ -260,6 +263,19 @@ func (p *Opener) ensure(ctx context.Context, table, making string) error {
 		p.known[table] = true
 	}
 	return wrap(ctx, err)
+}
+
+// checkVersion rejects an extension that cannot continue a search until enough vectors pass.
+func (p *Opener) checkVersion(ctx context.Context, tx pgx.Tx) error {
+	var version string
+	var old bool
+	err := tx.QueryRow(ctx, "SELECT extversion, (split_part(extversion, '.', 1)::int, split_part(extversion, '.', 2)::int) < (0, 8) "+
+		"FROM pg_extension WHERE extname = 'vector'").Scan(&version, &old)
+	if err == nil && old {
+		err = fmt.Errorf("the extension vector of the database %s is %s; install pgvector 0.8 or later there, "+
+			"then run ALTER EXTENSION vector UPDATE", p.pool.Config().ConnConfig.Database, version)
+	}
+	return err
 }
 
 // create makes the schema, unless somebody with more rights has made it, and its tables.

@@ -47,7 +47,9 @@ type feature struct {
 
 func featuresOf(q *index.KeywordQuery) (list []feature) {
 	for _, f := range keyword.QueryFeatures(q) {
-		list = append(list, feature{QueryFeature: f})
+		if storable(f.Text) {
+			list = append(list, feature{QueryFeature: f})
+		}
 	}
 	if len(list) > maxCounted {
 		slices.SortStableFunc(list, func(a, b feature) int { return cmp.Compare(a.Kind, b.Kind) })

