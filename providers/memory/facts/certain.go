@@ -71,6 +71,9 @@ func (s *Statement) namesRelative(other *Statement) bool {
 
 // anotherWish reports whether two instructions for the same kind of text have different values of a topic.
 func anotherWish(n, o *Statement, topic string) bool {
+	if topic == "asking" || n.narrower(o) {
+		return false
+	}
 	if value := n.asWish().values; value[topic] != "" && o.asWish().values[topic] == "" && len(o.asWish().objects) > 0 {
 		return false // "longer answers", "simple words"
 	}

@@ -196,7 +196,7 @@ func talkedPairs(t *testing.T) (out []pairRow) {
 // examplePairs returns the pairs of [matched], and those pairs of wishes that are not only measured.
 func examplePairs(t *testing.T) (out []pairRow) {
 	t.Helper()
-	for i, p := range readWishPairs(t) {
+	for i, p := range readWishPairs(t, "testdata/wishes.txt") {
 		if p.measured {
 			continue
 		}

@@ -47,6 +47,9 @@ var reasonWords = wordSet(`before when whenever if because since as i i'm it it'
 // that no longer holds, it returns the stem of that.
 func supersedes(newer, older *Statement, common func(string) bool) (why, value string, ok bool) {
 	c := newer.changes()
+	if newer.sparesWish(older) {
+		return "", "", false
+	}
 	if overrules(newer, older) {
 		return NewerWish, "", true
 	}

@@ -12,12 +12,47 @@ func thaws(n, o *Statement) bool {
 	if n.passes() || !still || !normal.Match(n.source.fold[n.from:n.to]) {
 		return false
 	}
-	return !slices.ContainsFunc(n.words, func(x term) bool { return x.proper && !o.hasAnywhere(x) && !n.source.quotesGerman() }) ||
-		len(shared(n, o)) > 0
+	own := func(x term) bool {
+		return !thawStems[x.stem] && !workStems[x.stem] && !cueStems()[x.stem] && !plainStems[x.stem] && x.stem[0] > '9'
+	}
+	shares := func(x term) bool { return !thawStems[x.stem] && o.has(x) }
+	if slices.ContainsFunc(n.words, own) || slices.ContainsFunc(n.words, shares) {
+		return slices.ContainsFunc(n.words, shares)
+	}
+	ofWork := func(s *Statement) bool {
+		return slices.ContainsFunc(s.words, func(x term) bool { return workStems[x.stem] })
+	}
+	bare := !ofWork(n) && !theFreeze.Match(n.source.fold[n.from:n.to])
+	return bare && !frozenThing.Match(o.source.fold[o.from:o.to]) || ofWork(o) || theFreeze.Match(o.source.fold[o.from:o.to])
 }
 
-// hasAnywhere reports whether the content of a statement has a word.
-func (s *Statement) hasAnywhere(x term) bool { return strings.Contains(string(s.source.fold), x.stem) }
+// thawStems are the stems of the words in which a freeze ends. workStems are those of what a team freezes.
+var (
+	thawStems = func() map[string]bool {
+		out := map[string]bool{}
+		for w := range freezing {
+			out[stem(w)] = true
+		}
+		for w := range wordSet(`over back off ended vorbei aufgehoben beendet wieder retour termine leve fini fin acabo vuelta vuelve
+			business everything everything's things alles tout todo again`) {
+			out[stem(w)] = true
+		}
+		return out
+	}()
+	workStems = func() map[string]bool {
+		out := map[string]bool{}
+		for w := range wordSet(`deploy deploys deployment deployments deploying code release releases merge merges hiring budget production
+			schema feature features rollout rollouts change changes prod main
+			deployen releasen freigabe freigaben veroffentlichungen einstellungen anderungen
+			deploiement deploiements mep embauches livraisons
+			despliegue despliegues contrataciones entregas versiones cambios`) {
+			out[stem(w)] = true
+		}
+		return out
+	}()
+	theFreeze   = regexp.MustCompile(`\b(?:freeze|einfrierphase|gel|congelacion)\b`)
+	frozenThing = regexp.MustCompile(`\b(?:frozen|eingefroren|gele[es]{0,2}|congelad[oa]s?)\b`)
+)
 
 var (
 	frozen = regexp.MustCompile(`\b(?:freeze|frozen|until further notice|einfrierphase|eingefroren|bis auf weiteres|gel (?:du|` +
@@ -25,7 +60,7 @@ var (
 		`jusqu'a nouvel ordre|congelacion|congelad[oa]s?|hasta nuevo aviso)\b`)
 	normal = regexp.MustCompile(`\b(?:back to normal|(?:is|are|everything's) normal again|freeze (?:is|was|has been)? ?(?:over|` +
 		`lifted|off|ended)|` +
-		`wieder\b.{0,30}\bnormal[a-z]*|freeze ist (?:vorbei|aufgehoben)|retour a la normale|gel (?:est )?(?:termine|leve|fini)|` +
+		`wieder\b.{0,30}\bnormal[a-z]*|freeze (?:ist|wurde) (?:vorbei|aufgehoben|beendet)|retour a la normale|gel (?:est |a ete )?(?:termine|leve|fini)|` +
 		`a la normalidad|se acabo la congelacion|business as usual)\b`)
 )
 
@@ -37,7 +72,8 @@ var freezing = wordSet(`freeze frozen einfrierphase eingefroren gel gele geles c
 // vegetarian.
 func eatsAgain(n, o *Statement) bool {
 	words := n.source.fold[n.from:n.to]
-	if n.passes() || n.denies && !noProblem.Match(words) || !again.Match(words) || !o.order && (otherPerson(n, o) || otherName(n, o)) {
+	if n.passes() || n.denies && !noProblem.Match(words) || !again.Match(words) || !eats.Match(words) || forOthers.Match(words) ||
+		!o.order && (otherPerson(n, o) || otherName(n, o)) {
 		return false
 	}
 	left := o.leavesOut()
@@ -59,6 +95,19 @@ func (s *Statement) leavesOut() map[string]bool {
 	}
 	return out
 }
+
+var (
+	// eats finds the user who eats, or a permission.
+	eats = regexp.MustCompile(`\b(?:i(?:'m| am| can| may|'ve (?:started|begun)| started| do)? (?:now |happily |only |also )?` +
+		`(?:eat|eating|ate|drink|drinking|have|having)|` +
+		`(?:back to|started) eating|ich (?:esse|trinke|darf|kann|vertrage)|(?:esse|trinke|darf|kann|vertrage) ich|` +
+		`je (?:mange|bois|re ?mange|peux)|vuelvo a (?:comer|beber|tomar)|(?:ya )?(?:como|bebo|puedo comer)|volvemos a comer|` +
+		`fine|ok|okay|allowed|welcome|no problem|you can|you may|feel free|in ordnung|erlaubt|kein problem|du (?:kannst|darfst)|` +
+		`(?:kannst|darfst) du|permise?s?|tu peux|vous pouvez|d'accord|pas de probleme|puedes|permitido)\b`)
+	// forOthers finds people for whom food is.
+	forOthers = regexp.MustCompile(`\b(?:for|fur|pour|para) (?:my|the|our|his|her|die|den|das|meine?n?|unsere?n?|mes|mon|ma|les|nos|mis?|los|las|` +
+		`nuestr[oa]s)\b`)
+)
 
 // noProblem denies a problem, and not its subject.
 var noProblem = regexp.MustCompile(`\b(?:no|kein|aucun|pas de|ningun) proble?me?a?\b`)

@@ -23,6 +23,8 @@ type wish struct {
 	withdraws     bool     // takes back an earlier wish
 	other         bool     // about everything else
 	place         string   // the stem of the name of a repository or project
+	changes       bool     // has a word of change
+	only          []string // stems of what it is limited to: "for baking", "to my guests"
 	about         []string // the things and deeds in the whole content, if the assistant has to ask before them, or not
 }
 
@@ -32,7 +34,7 @@ func overrules(newer, older *Statement) bool {
 		return false
 	}
 	n, o := newer.asWish(), older.asWish()
-	if n.other || n.otherPlace(o) {
+	if n.other || n.otherPlace(o) || newer.narrower(older) {
 		return false
 	}
 	if n.withdraws && n.takesBack(o) || n.otherTool(o) && !newer.changes().says(cueAlso, cueAdd) {
@@ -54,8 +56,39 @@ func overrules(newer, older *Statement) bool {
 // forOnce reports whether a wish is about one answer or one text: "this one in German", "just this once".
 func (s *Statement) forOnce() bool {
 	words := s.source.fold[s.from:s.to]
-	return oneTask.Match(words) || accident.Match(words)
+	if oneTask.Match(words) || accident.Match(words) {
+		return !beyondOne.Match(words)
+	}
+	if s.changes().says(cueNow, cueReplace) {
+		return false
+	}
+	all := s.source.foldedWords(s.from, s.to)
+	if asWork.Match(s.source.fold[s.from:]) || oneDay.MatchString(all) && !everyDay.MatchString(all) {
+		return true
+	}
+	if !withdrawn.MatchString(all) && !rejects.MatchString(all) {
+		return false
+	}
+	m := onePart.FindStringSubmatch(all)
+	return m != nil && !plainWish[m[1]]
 }
+
+var (
+	// oneDay finds a day or a week that a request is for.
+	oneDay = regexp.MustCompile(` (?:this (?:weekend|week|month|evening|morning|afternoon)|(?:on|this|next) ` +
+		`(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|dieses wochenende|diese woche|` +
+		`(?:am|diesen) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)|heute|heute abend|` +
+		`ce (?:week end|weekend|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)|cette semaine|demain|aujourd'hui|` +
+		`hoy|esta semana|este (?:fin de semana|lunes|martes|miercoles|jueves|viernes|sabado|domingo)) `)
+	// everyDay finds words for what holds each time.
+	everyDay = regexp.MustCompile(` (?:every|each|always|never|any|no|immer|jede[nrsm]?|nie|kein[a-z]*|toujours|chaque|jamais|siempre|cada|nunca) `)
+	// asWork finds a way to answer before the question: "answer in English: what is that?".
+	asWork = regexp.MustCompile(`^[^:?]{1,60}: [^?]+\?`)
+	// onePart finds a part of one text: the last point, the source of the quote.
+	onePart = regexp.MustCompile(` (?:(?:the|this|that) (?:last|first|second|third|previous) ([a-z]+)|of (?:the|this|that|my) (?:\S+ )??([a-z]+)) `)
+	// beyondOne denies that something is for one text only.
+	beyondOne = regexp.MustCompile(`\b(?:not (?:just|only)|nicht nur|pas (?:juste|seulement)|no solo)\b`)
+)
 
 // otherPlace reports whether two wishes are about different repositories or projects.
 func (n *wish) otherPlace(o *wish) bool { return n.place != "" && n.place != o.place }
@@ -74,14 +107,14 @@ func (n *wish) takesBack(o *wish) bool {
 func (n *wish) otherTool(o *wish) bool {
 	for topic := range toolTopics {
 		if a, b := n.values[topic], o.values[topic]; a != "" && b != "" && a != b && !n.denies && !o.denies {
-			return topic != "closing" || comparable(n.objects, o.objects)
+			return !partly(n.objects, o.objects) && (topic != "closing" || comparable(n.objects, o.objects))
 		}
 	}
 	a, b := n.values["asking"], o.values["asking"]
 	if a == "" || b == "" {
 		return false
 	}
-	return n.asks() != o.asks() && (inAny(n.about, o.about) || len(n.about) == 0)
+	return n.asks() != o.asks() && allIn(n.about, o.about)
 }
 
 // asks reports whether the assistant has to ask before it acts.
@@ -134,7 +167,9 @@ var (
 // are welcome", "we use npm".
 func (s *Statement) wishes() bool {
 	switch w := s.asWish(); {
-	case s.order && !s.ofOthers(), w.values["name"] != "", w.ofTool() && s.changesTool():
+	case s.aboutOthers():
+		return false
+	case s.order, w.values["name"] != "", w.ofTool() && s.changesTool():
 		return true
 	default:
 		return s.owner != aPerson && (ofAnswers.Match(s.source.fold[s.from:s.to]) || s.owner == theTeam && w.ofTeam())
@@ -185,7 +220,7 @@ func (n *wish) otherValue(o *wish) bool {
 	same := comparable(n.objects, o.objects)
 	for topic, value := range n.values {
 		old, ok := o.values[topic]
-		if !same {
+		if !same || topic == "asking" {
 			continue
 		}
 		if manners[topic] && len(n.objects) == 0 != (len(o.objects) == 0) {
@@ -227,7 +262,7 @@ func (n *wish) opposes(o *wish) bool {
 	if len(n.objects) == 0 || len(o.objects) == 0 {
 		return false
 	}
-	return allIn(n.objects, o.objects) || !n.denies && allIn(o.objects, n.objects)
+	return allIn(n.objects, o.objects) || n.changes && !n.denies && allIn(o.objects, n.objects)
 }
 
 // otherFrame reports whether two wishes differ only in the words behind a preposition: mails start with Dear, with Hi.
@@ -266,6 +301,7 @@ func (s *Statement) asWish() *wish {
 			from = s.source.clauseOfAnswers(s.from, s.to)
 		}
 		s.wish = readWish(s.source, from, s.to)
+		s.wish.only, s.wish.changes = s.limits(), s.changes().says(cueNow, cueReplace) || again.Match(s.source.fold[s.from:s.to])
 		if s.wish.values["asking"] == "" {
 			return
 		}
@@ -313,8 +349,12 @@ func readWish(t *text, from, to int) wish {
 	if m := conditional.FindStringIndex(fold); m != nil && m[0] > 0 {
 		order = fold[:m[0]+1]
 	}
+	order = beyondOne.ReplaceAllString(order, "")
 	w.denies = rejects.MatchString(order) || !allows.MatchString(order) && lacking.MatchString(order)
 	w.withdraws = withdrawn.MatchString(fold)
+	if keepsOn.MatchString(fold) {
+		w.denies, w.withdraws = false, false
+	}
 	if date := dateForm(fold); date != "" {
 		w.values["date"] = date
 	}
@@ -332,7 +372,7 @@ func readWish(t *text, from, to int) wish {
 		if i+1 < len(f) {
 			two += "_" + f[i+1]
 		}
-		if i == 0 && len(f) > 1 && titles[x] && t.capital(ws[1].from) { // "Mr Miller please"
+		if i == 0 && t.onlyTitle(ws) {
 			w.values["name"] = two
 		}
 		if named := nameAfter(t, ws, f, i); named != "" {
@@ -448,6 +488,17 @@ func nameAfter(t *text, ws []word, f []string, i int) string {
 	return f[i+n] + " " + strings.Join(f[i+n+1:min(len(f), i+n+3)], " ")
 }
 
+// onlyTitle reports whether words are a title, a name and words of politeness: "Mr Miller please".
+func (t *text) onlyTitle(ws []word) bool {
+	if len(ws) < 2 || !titles[t.folded(ws[0])] || !t.capital(ws[1].from) {
+		return false
+	}
+	return !slices.ContainsFunc(ws[2:], func(w word) bool { return !aroundName[t.folded(w)] })
+}
+
+// aroundName are the words of politeness, and of a change, behind a name.
+var aroundName = wordSet("please bitte s'il te vous plait por favor from now on ab jetzt sofort desormais ahora en adelante instead lieber")
+
 // titles stand before a name.
 var titles = wordSet("mr mrs ms dr prof professor herr frau monsieur madame senor senora don dona")
 
@@ -460,7 +511,7 @@ var wantsName = regexp.MustCompile(`^(?:(?:call|address) (?:me|the user) (?:as |
 var rejects = regexp.MustCompile(` (?:not|never|don't|dont|doesn't|needn't|no|stop|quit|skip|drop|avoid|leave (?:out|` +
 	`off)|scrap|scratch|forget|enough with|` +
 	`nicht|nie|niemals|kein|keine|keinen|keinem|keiner|weglassen|weg|hor auf|aufhoren|verzichte|spar dir|vermeide|schluss mit|` +
-	`pas|plus de|plus d'[a-z]+|plus besoin|ne [a-z]+ plus|jamais|arrete|arretez|evite|evitez|inutile|aucun|aucune|laisse tomber|` +
+	`pas|plus besoin|ne [a-z]+ plus|jamais|arrete|arretez|evite|evitez|inutile|aucun|aucune|laisse tomber|` +
 	`nunca|jamas|nada de|deja de|dejes|evita|ya no|hace falta|quita|omite|tampoco) `)
 
 // lacking finds a rejection in words that also a permission may have: "you may commit without asking".
@@ -576,7 +627,7 @@ var plainWish = wordSet(`give show use make put add include set provide want lik
 	reponse reponses donne mets mettez utilise utilisez fais fait ecris texte textes veuillez peux tu toi moi chaque maintenant partir
 	desormais dorenavant plutot toujours besoin inutile format
 	respuesta respuestas pon ponme dame usa utiliza haz escribe texto textos siempre puedes ahora partir adelante mejor favor hoy
-	hace falta formato solo cada prefiero prefer prefers prefiere bevorzuge user`)
+	hace falta formato solo cada prefiero prefer prefers prefiere bevorzuge user usar remettre remets`)
 
 // plainStems are the stems of [plainWish].
 var plainStems = func() map[string]bool {
