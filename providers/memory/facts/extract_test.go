@@ -3,6 +3,7 @@ package facts_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -341,6 +342,24 @@ func TestChatterOfPeople(t *testing.T) {
 		m.Name = "Gina"
 		if got := facts.Explain(ragctx.Turn{Messages: []ragctx.Message{m}}, at).Facts; len(got) != 1 || got[0].Kind != ragctx.FactInstruction {
 			t.Errorf("%q without an answer states %+v", wish, got)
+		}
+	}
+}
+
+// TestFactsLikeWishes checks that facts with the words of wishes are no instructions, and that a word for costs makes no fact of a wish.
+func TestFactsLikeWishes(t *testing.T) {
+	for s, want := range map[string]bool{
+		"Vale, responde siempre en español": true, "Nenne immer die Kosten zuerst": true, "Recipes for two please": true,
+		"Rezepte für zwei Personen bitte": true, "prices in euros please": true,
+		"Rezepte für zwei Personen gibt es bei Chefkoch": false, "Preise in Franken waren früher niedriger": false,
+		"prices in dollars were lower last year": false, "Mails from my bank arrive at 9": false,
+		"Temperatures in Celsius: 12, 14, 19": false, "The deposit is 2,300 euros": false, "Mein neuer Chef siezt alle": false,
+	} {
+		got := slices.ContainsFunc(extract(user(s)), func(f facts.Fact) bool {
+			return f.Kind == ragctx.FactInstruction && f.Confidence >= facts.Gate
+		})
+		if got != want {
+			t.Errorf("%q is an instruction: %v, want %v", s, got, want)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func (t *text) survey(s *sentenceSpan) {
 	s.joke = may[aJoke] && joking.Match(all)
 	s.story = may[aStory] && story.Match(all)
 	s.secret = may[aSecret] && secret.Match(harmless.ReplaceAll(all, nil))
-	s.task = may[aTask] && oneTask.Match(all)
+	s.task = may[aTask] && oneTask.Match(all) && !beyondOne.Match(all)
 	s.asked = s.to + 1
 	if at, ok := t.asks(s); ok {
 		s.asked = at

@@ -453,3 +453,23 @@ func TestNamedSpeakers(t *testing.T) {
 		t.Errorf("left is %q (%v), want %q", rest, ok, want)
 	}
 }
+
+// TestReasonsEndWithWishes checks what is left of a content when a wish in it is overruled: its reason is not, and what it joins is.
+func TestReasonsEndWithWishes(t *testing.T) {
+	for _, c := range [...]struct{ older, newer, left string }{
+		{
+			"El usuario dice: «Responde en español y mi código va sin comentarios»", "El usuario dice: «a partir de ahora responde en inglés»",
+			"mi código va sin comentarios",
+		},
+		{
+			"The user says: “answer in French, it's my sister who pays the bills”", "The user says: “answer in English from now on”",
+			"it's my sister who pays the bills",
+		},
+		{"The user says: “answer in French because I'm learning it”", "The user says: “answer in English from now on”", ""},
+	} {
+		_, rest, ok := Supersedes(ReadStatements(c.newer, true, ""), ReadStatements(c.older, true, ""), rare)
+		if !ok || (rest != "") != (c.left != "") || !strings.Contains(rest, c.left) {
+			t.Errorf("%s | %s: left is %q (%v), want %q", c.older, c.newer, rest, ok, c.left)
+		}
+	}
+}

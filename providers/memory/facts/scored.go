@@ -114,7 +114,7 @@ func (e *extractor) unitFacts(u *unit, b *bag, sc *scene, p float64, why []strin
 	ruled := e.credible(u)
 	plain := 0.0 // the confidence of a unit below the gate
 	if below := (len(why) > 0 || len(sc.units) > maxShort) && p < sure || p < Gate; below {
-		if slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) || sc.isWish(b, p, why) {
+		if slices.ContainsFunc(ruled, func(f Fact) bool { return enough(f, p) }) || sc.isWish(b, p, why) && !e.tells(u) {
 			p = max(p, Gate)
 		} else {
 			plain, p = p, min(p, Gate-.01)
@@ -378,7 +378,7 @@ var importances = map[ragctx.FactKind]float64{
 // wholeFact returns a fact for a whole piece of a unit.
 func (e *extractor) wholeFact(u *unit, x piece, b *bag, language string, p float64, why []string) Fact {
 	kind := loadWeights().kindOf(b.hashes, func(k ragctx.FactKind) bool {
-		return k == ragctx.FactInstruction && (e.several || e.costs(u))
+		return k == ragctx.FactInstruction && (e.several || e.costs(u) || e.tells(u))
 	})
 	if kind == ragctx.FactIdentity && e.ofAnswers(u) && !e.several {
 		kind = ragctx.FactInstruction // "longer answers are welcome again"
@@ -399,9 +399,14 @@ func (e *extractor) wholeFact(u *unit, x piece, b *bag, language string, p float
 	return f
 }
 
-// costs reports whether a unit says what something costs, which is no wish.
+// costs reports whether a unit says how much something costs, which is no wish.
 func (e *extractor) costs(u *unit) bool {
-	return slices.ContainsFunc(e.t.words(u.from, u.to), func(w word) bool { return costVerbs[e.t.folded(w)] })
+	ws := e.t.words(u.from, u.to)
+	at := slices.IndexFunc(ws, func(w word) bool { return costVerbs[e.t.folded(w)] })
+	return at >= 0 && slices.ContainsFunc(ws[at+1:], func(w word) bool {
+		f := e.t.folded(w)
+		return f[0] >= '0' && f[0] <= '9' || numberWords[f]
+	})
 }
 
 var costVerbs = wordSet("costs kostet kosten coute coutent cuesta cuestan vale")

@@ -124,7 +124,7 @@ func (n *wish) asks() bool { return (n.values["asking"] == "ask") != n.denies }
 // comments in German", but not "the letter in German". A way to address the user is one by itself.
 func (e *extractor) genericWish(u *unit) bool {
 	ws := e.t.words(u.from, u.to)
-	if len(ws) > 10 || u.sentence.question || oneTask.Match(e.t.fold[u.from:u.to]) {
+	if len(ws) > 10 || u.sentence.question || oneTask.Match(e.t.fold[u.from:u.to]) || e.tells(u) {
 		return false
 	}
 	w := readWish(e.t, u.from, u.to)
@@ -132,6 +132,9 @@ func (e *extractor) genericWish(u *unit) bool {
 		return true
 	}
 	if len(w.values) == 0 && w.number == "" {
+		return false
+	}
+	if stated.MatchString(e.t.foldedWords(u.from, u.to)) {
 		return false
 	}
 	generic := false
@@ -162,6 +165,25 @@ var (
 	determiners = wordSet(`a an the this that these those following ein eine einen einem einer der die das dem den diese dieser dieses
 		diesen un une une le la les ce cet cette ces l' una uno el los las este esta estos estas`)
 )
+
+var (
+	// told finds facts with the words of a wish: the amount of a thing, what another person does, what was once.
+	told = regexp.MustCompile(`^ (?:the|my|our|der|die|das|meine?|unsere?|le|la|mon|ma|el|mi) (?:[a-z]+ ){1,2}(?:is|was|ist|war|est|etait|es|era) [0-9]|` +
+		`^ (?:mein|meine|my|mon|ma|mi) (?:[a-z]+ )?(?:chef|chefin|boss|kollege|kollegin|colleague|friend|freund|freundin|collegue|ami|amie|jefe|jefa|` +
+		`companero|companera|amigo|amiga) |` +
+		`^ (?:[a-z]+ ){1,4}(?:were|waren|etaient|eran) |` +
+		` (?:arrives?|kommen|arrivent|llegan) (?:at|on|um|am|a) `)
+	// stated finds the verb of a statement in a phrase on texts or values.
+	stated = regexp.MustCompile(` (?:is|are|was|were|arrives?|comes?|gibt|gab|ist|sind|war|waren|kommen|est|sont|etai(?:t|ent)|arrivent|` +
+		`es|son|era|eran|hay|llegan) `)
+	// listsValues finds values behind a colon.
+	listsValues = regexp.MustCompile(`:\s*-?[0-9]+, ?-?[0-9]`)
+)
+
+// tells reports whether a unit is a fact with the words of a wish.
+func (e *extractor) tells(u *unit) bool {
+	return told.MatchString(e.t.foldedWords(u.from, u.to)) || listsValues.Match(e.t.fold[u.from:u.to])
+}
 
 // wishes reports whether a statement says how the assistant is to answer, or the team works, whatever its kind: "longer answers
 // are welcome", "we use npm".
