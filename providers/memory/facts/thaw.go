@@ -22,8 +22,11 @@ func thaws(n, o *Statement) bool {
 	ofWork := func(s *Statement) bool {
 		return slices.ContainsFunc(s.words, func(x term) bool { return workStems[x.stem] })
 	}
-	bare := !ofWork(n) && !theFreeze.Match(n.source.fold[n.from:n.to])
-	return bare && !frozenThing.Match(o.source.fold[o.from:o.to]) || ofWork(o) || theFreeze.Match(o.source.fold[o.from:o.to])
+	if !ofWork(n) && (hires.Match(o.source.fold) || !frozenThing.Match(o.source.fold[o.from:o.to]) &&
+		!theFreeze.Match(n.source.fold[n.from:n.to])) {
+		return true
+	}
+	return ofWork(o) || theFreeze.Match(o.source.fold[o.from:o.to])
 }
 
 // thawStems are the stems of the words in which a freeze ends. workStems are those of what a team freezes.
@@ -41,16 +44,17 @@ var (
 	}()
 	workStems = func() map[string]bool {
 		out := map[string]bool{}
-		for w := range wordSet(`deploy deploys deployment deployments deploying code release releases merge merges hiring budget production
+		for w := range wordSet(`deploy deploys deployment deployments deploying code release releases merge merges production
 			schema feature features rollout rollouts change changes prod main
-			deployen releasen freigabe freigaben veroffentlichungen einstellungen anderungen
-			deploiement deploiements mep embauches livraisons
-			despliegue despliegues contrataciones entregas versiones cambios`) {
+			deployen releasen freigabe freigaben veroffentlichungen anderungen
+			deploiement deploiements mep livraisons
+			despliegue despliegues entregas versiones cambios`) {
 			out[stem(w)] = true
 		}
 		return out
 	}()
 	theFreeze   = regexp.MustCompile(`\b(?:freeze|einfrierphase|gel|congelacion)\b`)
+	hires       = regexp.MustCompile(`\b(?:hiring|hires|budgets?|einstellungen|embauches|contrataciones|presupuestos?)\b`)
 	frozenThing = regexp.MustCompile(`\b(?:frozen|eingefroren|gele[es]{0,2}|congelad[oa]s?)\b`)
 )
 

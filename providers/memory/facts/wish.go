@@ -63,6 +63,9 @@ func (s *Statement) forOnce() bool {
 		return false
 	}
 	all := s.source.foldedWords(s.from, s.to)
+	if asTask.MatchString(all) {
+		return true
+	}
 	if asWork.Match(s.source.fold[s.from:]) || oneDay.MatchString(all) && !everyDay.MatchString(all) {
 		return true
 	}
@@ -84,6 +87,9 @@ var (
 	everyDay = regexp.MustCompile(` (?:every|each|always|never|any|no|immer|jede[nrsm]?|nie|kein[a-z]*|toujours|chaque|jamais|siempre|cada|nunca) `)
 	// asWork finds a way to answer before the question: "answer in English: what is that?".
 	asWork = regexp.MustCompile(`^[^:?]{1,60}: [^?]+\?`)
+	// asTask finds a task on one text.
+	asTask = regexp.MustCompile(`^ (?:please |bitte )?(?:translate|rewrite|summari[sz]e|ubersetze?|uberset[sz]|traduis|traduisez|traduce) ` +
+		`(?:this|that|the|it|das|dies|diesen|den|die|ce|cette|le|la|esto|este|esta|el) `)
 	// onePart finds a part of one text: the last point, the source of the quote.
 	onePart = regexp.MustCompile(` (?:(?:the|this|that) (?:last|first|second|third|previous) ([a-z]+)|of (?:the|this|that|my) (?:\S+ )??([a-z]+)) `)
 	// beyondOne denies that something is for one text only.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // aboutOthers reports whether a statement has a subject that is neither the assistant nor what the user wants: another
@@ -24,8 +25,14 @@ func (s *Statement) aboutOthers() bool {
 		return true
 	case firstPronoun[first]:
 		return !s.wants()
+	case first == "i'm" && len(s.ws) > 1 && progressive(t.folded(s.ws[1])) != "":
+		return !wanting[t.folded(s.ws[1])] // "I'm learning English"
+	case strings.HasSuffix(first, "'s") && first != "user's" && isContent(strings.TrimSuffix(first, "'s")),
+		len(s.ws) > 1 && otherOnes[t.folded(s.ws[1])] && determiners[first],
+		len(s.ws) > 1 && outsiders[t.folded(s.ws[1])] && teamWords[first]:
+		return true
 	case ownWord[first] || otherOwn[first]:
-		return !s.ofKind(s.ws[1:max(min(len(s.ws), s.verbAt, 4), min(len(s.ws), 2))]) && (s.person != "" && s.owner == aPerson || !s.asWish().withdraws)
+		return !s.ofKind(s.afterCues(1)) && (s.person != "" && s.owner == aPerson || !s.asWish().withdraws)
 	case determiners[first]:
 		if s.verbAt < 2 || s.verbAt == len(s.ws) || s.asWish().withdraws || s.asWish().denies {
 			return false
@@ -38,6 +45,14 @@ func (s *Statement) aboutOthers() bool {
 		return s.verbAt == 1 && s.owner == aPerson && singularVerb.MatchString(t.folded(s.ws[1])) && !s.ofKind(s.ws[:1]) &&
 			wishValues[first].topic == ""
 	}
+}
+
+// afterCues returns the first word from an index that is no word of change: my new editor.
+func (s *Statement) afterCues(i int) []word {
+	for i < len(s.ws) && isCue(s.source.folded(s.ws[i])) {
+		i++
+	}
+	return s.ws[min(i, len(s.ws)):min(i+1, len(s.ws))]
 }
 
 // ofTool reports whether a word is the name of a tool.
@@ -62,10 +77,16 @@ func (s *Statement) wants() bool {
 var (
 	// firstPronoun are words for the user as a subject.
 	firstPronoun = wordSet("i i'd i'll i've ich je j'ai j'aimerais yo")
+	// outsiders are people with whom a team works.
+	outsiders = wordSet(`supplier suppliers vendor vendors client clients customer customers competitor competitors
+		lieferant lieferanten kunde kunden fournisseur fournisseurs concurrent concurrents
+		proveedor proveedores cliente clientes`)
+	// otherOnes stand before others of a kind.
+	otherOnes = wordSet("other others anderen andere anderes autre autres otro otra otros otras")
 	// otherOwn stand before a thing of another person.
 	otherOwn = wordSet("his her their sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer son sa ses leur leurs su sus")
 	// wanting are verbs with which a user says how answers are to be, or what the user works with.
-	wanting = wordSet(`want wanna like love prefer need i'd rather hate dislike expect wish use using switched moved changed migrated go
+	wanting = wordSet(`want wanna like love prefer need i'd rather hate dislike expect wish use using switching moving switched moved changed migrated go
 		mind care ask don't can can't cannot
 		will mochte mag bevorzuge brauche hatte wunsche wurde nutze benutze verwende heisse kann bin lieber gern
 		veux voudrais prefere aimerais j'aimerais prefererais besoin utilise peux suis m'appelle
