@@ -40,7 +40,8 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 }
 
 // reasonWords begin a reason or a condition.
-var reasonWords = wordSet(`before when whenever if because since bevor wenn falls weil avant quand lorsque si car parce cuando porque antes`)
+var reasonWords = wordSet(`before when whenever if because since bevor wenn falls weil
+	avant quand lorsque si car parce cuando porque antes`)
 
 // supersedes reports whether a statement makes an earlier one obsolete, and why. If it names the value of the earlier one
 // that no longer holds, it returns the stem of that.

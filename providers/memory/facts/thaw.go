@@ -1,3 +1,4 @@
+//nolint:misspell // many words are German, French and Spanish
 package facts
 
 import (
@@ -64,7 +65,8 @@ var (
 		`jusqu'a nouvel ordre|congelacion|congelad[oa]s?|hasta nuevo aviso)\b`)
 	normal = regexp.MustCompile(`\b(?:back to normal|(?:is|are|everything's) normal again|freeze (?:is|was|has been)? ?(?:over|` +
 		`lifted|off|ended)|` +
-		`wieder\b.{0,30}\bnormal[a-z]*|freeze (?:ist|wurde) (?:vorbei|aufgehoben|beendet)|retour a la normale|gel (?:est |a ete )?(?:termine|leve|fini)|` +
+		`wieder\b.{0,30}\bnormal[a-z]*|freeze (?:ist|wurde) (?:vorbei|aufgehoben|beendet)|retour a la normale|gel (?:est |` +
+		`a ete )?(?:termine|leve|fini)|` +
 		`a la normalidad|se acabo la congelacion|business as usual)\b`)
 )
 
@@ -109,7 +111,8 @@ var (
 		`fine|ok|okay|allowed|welcome|no problem|you can|you may|feel free|in ordnung|erlaubt|kein problem|du (?:kannst|darfst)|` +
 		`(?:kannst|darfst) du|permise?s?|tu peux|vous pouvez|d'accord|pas de probleme|puedes|permitido)\b`)
 	// forOthers finds people for whom food is.
-	forOthers = regexp.MustCompile(`\b(?:for|fur|pour|para) (?:my|the|our|his|her|die|den|das|meine?n?|unsere?n?|mes|mon|ma|les|nos|mis?|los|las|` +
+	forOthers = regexp.MustCompile(`\b(?:for|fur|pour|para) (?:my|the|our|his|her|die|den|das|meine?n?|unsere?n?|mes|mon|` +
+		`ma|les|nos|mis?|los|las|` +
 		`nuestr[oa]s)\b`)
 )
 

@@ -84,14 +84,17 @@ var (
 		`ce (?:week end|weekend|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)|cette semaine|demain|aujourd'hui|` +
 		`hoy|esta semana|este (?:fin de semana|lunes|martes|miercoles|jueves|viernes|sabado|domingo)) `)
 	// everyDay finds words for what holds each time.
-	everyDay = regexp.MustCompile(` (?:every|each|always|never|any|no|immer|jede[nrsm]?|nie|kein[a-z]*|toujours|chaque|jamais|siempre|cada|nunca) `)
+	everyDay = regexp.MustCompile(` (?:every|each|always|never|any|no|immer|jede[nrsm]?|nie|kein[a-z]*|toujours|chaque|` +
+		`jamais|siempre|cada|nunca) `)
 	// asWork finds a way to answer before the question: "answer in English: what is that?".
 	asWork = regexp.MustCompile(`^[^:?]{1,60}: [^?]+\?`)
 	// asTask finds a task on one text.
-	asTask = regexp.MustCompile(`^ (?:please |bitte )?(?:translate|rewrite|summari[sz]e|ubersetze?|uberset[sz]|traduis|traduisez|traduce) ` +
+	asTask = regexp.MustCompile(`^ (?:please |bitte )?(?:translate|rewrite|summari[sz]e|ubersetze?|uberset[sz]|traduis|` +
+		`traduisez|traduce) ` +
 		`(?:this|that|the|it|das|dies|diesen|den|die|ce|cette|le|la|esto|este|esta|el) `)
 	// onePart finds a part of one text: the last point, the source of the quote.
-	onePart = regexp.MustCompile(` (?:(?:the|this|that) (?:last|first|second|third|previous) ([a-z]+)|of (?:the|this|that|my) (?:\S+ )??([a-z]+)) `)
+	onePart = regexp.MustCompile(` (?:(?:the|this|that) (?:last|first|second|third|previous) ([a-z]+)|of (?:the|this|` +
+		`that|my) (?:\S+ )??([a-z]+)) `)
 	// beyondOne denies that something is for one text only.
 	beyondOne = regexp.MustCompile(`\b(?:not (?:just|only)|nicht nur|pas (?:juste|seulement)|no solo)\b`)
 )
@@ -174,8 +177,10 @@ var (
 
 var (
 	// told finds facts with the words of a wish: the amount of a thing, what another person does, what was once.
-	told = regexp.MustCompile(`^ (?:the|my|our|der|die|das|meine?|unsere?|le|la|mon|ma|el|mi) (?:[a-z]+ ){1,2}(?:is|was|ist|war|est|etait|es|era) [0-9]|` +
-		`^ (?:mein|meine|my|mon|ma|mi) (?:[a-z]+ )?(?:chef|chefin|boss|kollege|kollegin|colleague|friend|freund|freundin|collegue|ami|amie|jefe|jefa|` +
+	told = regexp.MustCompile(`^ (?:the|my|our|der|die|das|meine?|unsere?|le|la|mon|ma|el|mi) (?:[a-z]+ ){1,2}(?:is|was|` +
+		`ist|war|est|etait|es|era) [0-9]|` +
+		`^ (?:mein|meine|my|mon|ma|mi) (?:[a-z]+ )?(?:chef|chefin|boss|kollege|kollegin|colleague|friend|freund|freundin|` +
+		`collegue|ami|amie|jefe|jefa|` +
 		`companero|companera|amigo|amiga) |` +
 		`^ (?:[a-z]+ ){1,4}(?:were|waren|etaient|eran) |` +
 		` (?:arrives?|kommen|arrivent|llegan) (?:at|on|um|am|a) `)

@@ -86,7 +86,8 @@ var (
 	// otherOwn stand before a thing of another person.
 	otherOwn = wordSet("his her their sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer son sa ses leur leurs su sus")
 	// wanting are verbs with which a user says how answers are to be, or what the user works with.
-	wanting = wordSet(`want wanna like love prefer need i'd rather hate dislike expect wish use using switching moving switched moved changed migrated go
+	wanting = wordSet(`want wanna like love prefer need i'd rather hate dislike expect wish use using
+		switching moving switched moved changed migrated go
 		mind care ask don't can can't cannot
 		will mochte mag bevorzuge brauche hatte wunsche wurde nutze benutze verwende heisse kann bin lieber gern
 		veux voudrais prefere aimerais j'aimerais prefererais besoin utilise peux suis m'appelle
@@ -128,7 +129,8 @@ var (
 		`vergiss (?:\S+ ){0,4}nicht|nicht (?:\S+ ){0,2}vergessen|n'oublie[sz]? (?:pas|jamais)|oublie[sz]? pas|` +
 		`no (?:te |se )?(?:olvides|olvide|dejes de|omitas|quites)) `)
 	// askingWords are words for a question before a deed, and for a rule.
-	askingWords = regexp.MustCompile(` (?:ask(?:ing|ed)?|check(?:ing)?|approvals?|permission|confirm(?:ation)?|rule|habit|go ahead|your own|` +
+	askingWords = regexp.MustCompile(` (?:ask(?:ing|ed)?|check(?:ing)?|approvals?|permission|confirm(?:ation)?|rule|` +
+		`habit|go ahead|your own|` +
 		`autonomous(?:ly)?|consult(?:ing)?|sign off|` +
 		`frag(?:e|en|st)?|nachfrage[n]?|ruckfrage[n]?|fragerei|eigenmachtig|selbst?standig|eigenstandig|rucksprache|freigabe|bestatigung|` +
 		`erlaubnis|zustimmung|regel|von selbst|von dir|` +
@@ -164,7 +166,7 @@ func (s *Statement) limits() []string {
 }
 
 func limitsOf(t *text, ws []word) (out []string) {
-	for i := 0; i < len(ws); i++ {
+	for i := range ws {
 		f := t.folded(ws[i])
 		if !limiting[f] && !conditionWords[f] && !ownWord[f] || i+1 == len(ws) {
 			continue

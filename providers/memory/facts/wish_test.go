@@ -29,7 +29,7 @@ func readWishPairs(t *testing.T, path string) (out []wishPair) {
 		}
 		sign, pair, _ := strings.Cut(line, " ")
 		older, newer, ok := strings.Cut(pair, " | ")
-		if !ok || len(sign) != 1 || !strings.Contains("xofe", sign) {
+		if !ok || len(sign) != 1 || !strings.ContainsAny(sign, "xofe") {
 			continue
 		}
 		out = append(out, wishPair{says + older + end, says + newer + end, sign == "x" || sign == "e", len(out)%3 == 2, sign >= "o"})
