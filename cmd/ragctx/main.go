@@ -95,12 +95,13 @@ func asUsage(err error) error {
 	return &usageError{err}
 }
 
-// packageErrors are the names of packages with which errors begin.
-var packageErrors = regexp.MustCompile(`\b(?:atomicfile|blockmax|engine|events|extract|hnsw|index|keyword|ledger|procedures|vector): `)
+// packageErrors are the names of packages with which errors begin. The flag --index is none.
+var packageErrors = regexp.MustCompile(
+	`(^|[^-\w])(?:(?:atomicfile|blockmax|engine|events|extract|hnsw|index|keyword|ledger|procedures|vector): )+`)
 
 // withoutPackages returns a message without names of packages, which mean nothing to users.
 func withoutPackages(message string) string {
-	return packageErrors.ReplaceAllLiteralString(message, "")
+	return packageErrors.ReplaceAllString(message, "$1")
 }
 
 // oneLine joins the lines of joined errors.

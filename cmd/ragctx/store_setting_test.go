@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"strings"
 	"testing"
 )
@@ -36,5 +38,17 @@ func TestIndexSetting(t *testing.T) {
 		if err := checkIndex(v); (err == nil) != ok {
 			t.Errorf("%q: %v", v, err)
 		}
+	}
+}
+
+// TestIndexSettingIsNamed checks that an error of --index names the flag, which is also the name of a package.
+func TestIndexSettingIsNamed(t *testing.T) {
+	var stderr bytes.Buffer
+	code := run(t.Context(), []string{"serve", "--index", "foo"}, strings.NewReader(""), io.Discard, &stderr)
+	if code != exitUsage || !strings.Contains(stderr.String(), `--index: "foo" is no URL`) {
+		t.Errorf("exit %d: %s", code, stderr.String())
+	}
+	if got := withoutPackages("open: index: keyword: it is damaged"); got != "open: it is damaged" {
+		t.Error(got)
 	}
 }
