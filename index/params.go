@@ -6,8 +6,8 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// UnseenTexts is the number of texts without the word that its weight assumes beside those of a collection. A few texts
-// do not show how frequent a word is: in a small collection all of them may have the word that a question asks for.
+// UnseenTexts is added to the number of texts of a collection when a word is weighed, as texts that lack the word. In a
+// small collection all texts may have the word that a question asks for, and it would count for nothing.
 const UnseenTexts = 4
 
 // KeywordParams are the parameters of the keyword score; package keyword has the formula. They

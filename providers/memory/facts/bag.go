@@ -15,24 +15,23 @@ func newBag() *bag { return &bag{seen: map[uint32]bool{}} }
 
 // add adds the feature whose name is the joined parts.
 func (b *bag) add(parts ...string) {
-	h := uint32(2166136261) // FNV-1a
-	for _, p := range parts {
-		for i := range len(p) {
-			h = (h ^ uint32(p[i])) * 16777619
-		}
-	}
-	if b.put(h) && b.keep {
+	if b.put(hashOf(parts...)) && b.keep {
 		b.names = append(b.names, strings.Join(parts, ""))
 	}
 }
 
 // has reports whether the bag has the feature.
-func (b *bag) has(name string) bool {
+func (b *bag) has(name string) bool { return b.seen[hashOf(name)] }
+
+// hashOf returns the FNV-1a hash of the joined parts.
+func hashOf(parts ...string) uint32 {
 	h := uint32(2166136261)
-	for i := range len(name) {
-		h = (h ^ uint32(name[i])) * 16777619
+	for _, p := range parts {
+		for i := range len(p) {
+			h = (h ^ uint32(p[i])) * 16777619
+		}
 	}
-	return b.seen[h]
+	return h
 }
 
 // put adds a feature and reports whether it is new.

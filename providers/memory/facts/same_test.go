@@ -454,7 +454,8 @@ func TestNamedSpeakers(t *testing.T) {
 	}
 }
 
-// TestReasonsEndWithWishes checks what is left of a content when a wish in it is overruled: its reason is not, and what it joins is.
+// TestReasonsEndWithWishes checks what is left of a content when a wish in it is overruled. The reason of the wish ends with
+// it; another fact beside the wish stays.
 func TestReasonsEndWithWishes(t *testing.T) {
 	for _, c := range [...]struct{ older, newer, left string }{
 		{

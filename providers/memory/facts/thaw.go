@@ -2,6 +2,7 @@
 package facts
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,30 +31,19 @@ func thaws(n, o *Statement) bool {
 	return ofWork(o) || theFreeze.Match(o.source.fold[o.from:o.to])
 }
 
-// thawStems are the stems of the words in which a freeze ends. workStems are those of what a team freezes.
+// thawStems are stems of words for the end of a freeze. workStems are stems of words for the work that a team freezes.
 var (
 	thawStems = func() map[string]bool {
-		out := map[string]bool{}
-		for w := range freezing {
-			out[stem(w)] = true
-		}
-		for w := range wordSet(`over back off ended vorbei aufgehoben beendet wieder retour termine leve fini fin acabo vuelta vuelve
-			business everything everything's things alles tout todo again`) {
-			out[stem(w)] = true
-		}
+		out := stems(wordSet(`over back off ended vorbei aufgehoben beendet wieder retour termine leve fini fin acabo vuelta vuelve
+			business everything everything's things alles tout todo again`))
+		maps.Copy(out, stems(freezing))
 		return out
 	}()
-	workStems = func() map[string]bool {
-		out := map[string]bool{}
-		for w := range wordSet(`deploy deploys deployment deployments deploying code release releases merge merges production
-			schema feature features rollout rollouts change changes prod main
-			deployen releasen freigabe freigaben veroffentlichungen anderungen
-			deploiement deploiements mep livraisons
-			despliegue despliegues entregas versiones cambios`) {
-			out[stem(w)] = true
-		}
-		return out
-	}()
+	workStems = stems(wordSet(`deploy deploys deployment deployments deploying code release releases merge merges production
+		schema feature features rollout rollouts change changes prod main
+		deployen releasen freigabe freigaben veroffentlichungen anderungen
+		deploiement deploiements mep livraisons
+		despliegue despliegues entregas versiones cambios`))
 	theFreeze   = regexp.MustCompile(`\b(?:freeze|einfrierphase|gel|congelacion)\b`)
 	hires       = regexp.MustCompile(`\b(?:hiring|hires|budgets?|einstellungen|embauches|contrataciones|presupuestos?)\b`)
 	frozenThing = regexp.MustCompile(`\b(?:frozen|eingefroren|gele[es]{0,2}|congelad[oa]s?)\b`)

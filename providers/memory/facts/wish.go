@@ -176,7 +176,7 @@ var (
 )
 
 var (
-	// told finds facts with the words of a wish: the amount of a thing, what another person does, what was once.
+	// told finds facts that have words of a wish. They state an amount, the habit of another person, or something past.
 	told = regexp.MustCompile(`^ (?:the|my|our|der|die|das|meine?|unsere?|le|la|mon|ma|el|mi) (?:[a-z]+ ){1,2}(?:is|was|` +
 		`ist|war|est|etait|es|era) [0-9]|` +
 		`^ (?:mein|meine|my|mon|ma|mi) (?:[a-z]+ )?(?:chef|chefin|boss|kollege|kollegin|colleague|friend|freund|freundin|` +
@@ -663,13 +663,7 @@ var plainWish = wordSet(`give show use make put add include set provide want lik
 	hace falta formato solo cada prefiero prefer prefers prefiere bevorzuge user usar remettre remets`)
 
 // plainStems are the stems of [plainWish].
-var plainStems = func() map[string]bool {
-	out := map[string]bool{}
-	for w := range plainWish {
-		out[stem(w)] = true
-	}
-	return out
-}()
+var plainStems = stems(plainWish)
 
 // wishObject are short words, or words without content elsewhere, that a wish may be about.
 var wishObject = wordSet("go plan iva tva mwst")
