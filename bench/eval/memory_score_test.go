@@ -458,7 +458,7 @@ func (b *dialogueBench) finds(d *labelledDialogue) {
 		if k == 0 {
 			k = 5
 		}
-		rank := slices.IndexFunc(res.Items, func(it ragctx.ContextItem) bool { return f.Must.matches(it.Content) })
+		rank := slices.IndexFunc(res.Items, func(it ragctx.ContextItem) bool { return f.Must.matches(it.Content + " " + it.Since) })
 		detail := fmt.Sprintf("%q: %s at rank %d of %d", f.Query, f.Must.text, rank+1, len(res.Items))
 		s.count(d, mFound1, rank == 0, false, "")
 		s.good(d, mFound, rank >= 0 && rank < k, detail)
