@@ -78,3 +78,23 @@ func BenchmarkLearn(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLearnWish compares a wish with 500 known ones, of which most have a topic in common with it.
+func BenchmarkLearnWish(b *testing.B) {
+	turn, _, known := changeTurn(500)
+	turn.Messages[0].Content = ragctx.Text("From now on, please answer in German and keep it short.")
+	wishes := []string{
+		"Answer questions about machine%d in French.", "Use Spanish for mails to team%d.",
+		"Never start mails about plant%d in Dutch.", "Write comments of project%d in English.",
+	}
+	for i := range known {
+		known[i].Content = fmt.Sprintf(wishes[i%len(wishes)], i)
+		known[i].About = &ragctx.FactRecord{Kind: ragctx.FactInstruction}
+	}
+	c := NewChangeFinder()
+	for b.Loop() {
+		if _, err := c.Apply(turn, FindingsByRules(turn), func() ([]ragctx.Memory, error) { return known, nil }); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

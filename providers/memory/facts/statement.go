@@ -38,8 +38,13 @@ type Statement struct {
 	versions func() map[string]string
 	days     func() map[string]bool
 	forms    func() map[string][]string
-	wishOnce sync.Once
-	wish     wish
+	// forOnce reports whether a wish is about one answer or one text, aboutOthers whether the subject is
+	// another person or thing.
+	forOnce, aboutOthers func() bool
+	// sparesWishes and asking are for [Statement.sparesWish], normal and eating for [thaws] and [eatsAgain].
+	sparesWishes, asking, normal, eating func() bool
+	wishOnce                             sync.Once
+	wish                                 wish
 }
 
 // owner is whose attribute a statement gives.
@@ -110,6 +115,9 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 		s.versions, s.days = sync.OnceValue(s.findVersions), sync.OnceValue(s.findDays)
 		s.forms = sync.OnceValue(s.findForms)
 		s.brief = sync.OnceValue(func() bool { return longAgo.Match(t.fold[s.from:s.to]) || forNow(s) || byAccident(s) })
+		s.forOnce, s.aboutOthers = sync.OnceValue(s.isForOnce), sync.OnceValue(s.isAboutOthers)
+		s.sparesWishes, s.asking = sync.OnceValue(s.mentionsWishOnly), sync.OnceValue(s.hasAskingWords)
+		s.normal, s.eating = sync.OnceValue(s.returnsToNormal), sync.OnceValue(s.allowsFood)
 		s.fill(t, s.ws, quoted, last == nil)
 		s.name = s.nameOf(t, s.ws, speaker)
 		s.called = foldWord(s.name)

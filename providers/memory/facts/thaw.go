@@ -10,8 +10,7 @@ import (
 
 // thaws reports whether a statement says that a freeze, or what holds until further notice, is over: "back to normal".
 func thaws(n, o *Statement) bool {
-	still := frozen.Match(o.source.fold[o.from:o.to]) || o.order && o.denies && frozen.Match(o.source.fold)
-	if n.passes() || !still || !normal.Match(n.source.fold[n.from:n.to]) {
+	if !n.normal() || !frozen.Match(o.source.fold[o.from:o.to]) && !(o.order && o.denies && frozen.Match(o.source.fold)) {
 		return false
 	}
 	own := func(x term) bool {
@@ -29,6 +28,11 @@ func thaws(n, o *Statement) bool {
 		return true
 	}
 	return ofWork(o) || theFreeze.Match(o.source.fold[o.from:o.to])
+}
+
+// returnsToNormal reports whether a statement has words for the end of a freeze.
+func (s *Statement) returnsToNormal() bool {
+	return !s.passes() && normal.Match(s.source.fold[s.from:s.to])
 }
 
 // thawStems are stems of words for the end of a freeze. workStems are stems of words for the work that a team freezes.
@@ -67,13 +71,17 @@ var freezing = wordSet(`freeze frozen einfrierphase eingefroren gel gele geles c
 // eatsAgain reports whether a statement allows food again that the older one excludes: "I eat fish again" of a
 // vegetarian.
 func eatsAgain(n, o *Statement) bool {
-	words := n.source.fold[n.from:n.to]
-	if n.passes() || n.denies && !noProblem.Match(words) || !again.Match(words) || !eats.Match(words) || forOthers.Match(words) ||
-		!o.order && (otherPerson(n, o) || otherName(n, o)) {
+	if !n.eating() || !o.order && (otherPerson(n, o) || otherName(n, o)) {
 		return false
 	}
 	left := o.leavesOut()
 	return slices.ContainsFunc(n.source.words(0, len(n.source.fold)), func(w word) bool { return left[foodKinds[n.source.folded(w)]] })
+}
+
+// allowsFood reports whether a statement has words of the user, or of a permission, for eating again.
+func (s *Statement) allowsFood() bool {
+	words := s.source.fold[s.from:s.to]
+	return !s.passes() && (!s.denies || noProblem.Match(words)) && again.Match(words) && eats.Match(words) && !forOthers.Match(words)
 }
 
 // leavesOut returns the kinds of food that a statement excludes.

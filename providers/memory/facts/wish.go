@@ -53,8 +53,8 @@ func overrules(newer, older *Statement) bool {
 		comparable(n.objects, o.objects) && inAny(n.objects, o.objects) || n.otherFrame(o)
 }
 
-// forOnce reports whether a wish is about one answer or one text: "this one in German", "just this once".
-func (s *Statement) forOnce() bool {
+// isForOnce reports whether a wish is about one answer or one text: "this one in German", "just this once".
+func (s *Statement) isForOnce() bool {
 	words := s.source.fold[s.from:s.to]
 	if oneTask.Match(words) || accident.Match(words) {
 		return !beyondOne.Match(words)

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// aboutOthers reports whether a statement has a subject that is neither the assistant nor what the user wants: another
+// isAboutOthers reports whether a statement has a subject that is neither the assistant nor what the user wants: another
 // person, a thing that does something, or the user who does it.
-func (s *Statement) aboutOthers() bool {
+func (s *Statement) isAboutOthers() bool {
 	t := s.source
 	if len(s.ws) == 0 {
 		return false
@@ -117,10 +117,17 @@ func (s *Statement) sparesWish(older *Statement) bool {
 	if !older.order || !older.wishes() {
 		return false
 	}
-	if s.aboutOthers() && !s.asWish().withdraws || s.forOnce() || keepsOn.MatchString(s.source.foldedWords(s.from, s.to)) {
-		return true
-	}
-	return older.asWish().values["asking"] != "" && !askingWords.MatchString(s.source.foldedWords(0, len(s.source.fold)))
+	return s.sparesWishes() || older.asWish().values["asking"] != "" && !s.asking()
+}
+
+// mentionsWishOnly reports whether a content is about other people or one text, or denies that a wish ends.
+func (s *Statement) mentionsWishOnly() bool {
+	return s.aboutOthers() && !s.asWish().withdraws || s.forOnce() || keepsOn.MatchString(s.source.foldedWords(s.from, s.to))
+}
+
+// hasAskingWords reports whether the whole content has a word for asking first.
+func (s *Statement) hasAskingWords() bool {
+	return askingWords.MatchString(s.source.foldedWords(0, len(s.source.fold)))
 }
 
 var (
