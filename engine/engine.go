@@ -137,6 +137,9 @@ type Options struct {
 	// Index is the URL of the Weaviate cluster or of the PostgreSQL database that has the indexes; "" keeps them in files of Dir. IndexKey
 	// is the API key of the cluster, if that is not "". See [weaviate.Options] and [pgvector.Options].
 	Index, IndexKey string
+	// AckStored acknowledges writes once the store has them. Otherwise they wait for Index as well, unless it is away. It needs
+	// Index or Indexes: writes to files of Dir are never deferred.
+	AckStored bool
 	// AcceptLoss opens a data directory that lost acknowledged writes; otherwise that is a
 	// [*store.LostError]. Its indexes are rebuilt.
 	AcceptLoss bool

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/retrieve"
 
 	"github.com/ragctx/ragctx/embed"
@@ -21,6 +22,10 @@ import (
 func (e *core) openIndexes() (index.Opener, error) {
 	dir := filepath.Join(e.opts.Dir, store.IndexName)
 	if e.opts.Index == "" {
+		if e.opts.AckStored {
+			return nil, ragctx.Invalid("acknowledge", "is stored, which needs an index in a server (index): files are indexed within "+
+				"the write; leave it at indexed")
+		}
 		return local.Opener{Dir: dir, Graph: e.opts.VectorGraph, Logger: e.opts.Logger}, nil
 	}
 	var o index.Opener
@@ -44,6 +49,7 @@ func (e *core) openIndex(ctx context.Context, id store.Collection) (index.Engine
 	return e.opts.Indexes.Open(ctx, index.Opening{
 		Collection: indexOf(id), Space: indexSpace(e.spaces.Current.Load()), Feed: feed{e, id},
 		Origin: e.store.Token, Knows: e.store.KnowsToken, Monitor: e.recallMonitors[id.Kind],
+		Deferred: e.opts.AckStored,
 	})
 }
 

@@ -84,9 +84,11 @@ func TestIndexOnWeaviate(t *testing.T) {
 	if !ok {
 		t.Skip("no Weaviate server: RAGCTX_TEST_WEAVIATE is not set; tools/cluster/run.sh starts one")
 	}
-	testIndexOn(t, server+":8080", "weaviate", func(addr string) string {
-		return fmt.Sprintf("weaviate://%s/E%dx%d", addr, os.Getpid(), time.Now().UnixNano())
-	})
+	for _, stored := range []bool{false, true} {
+		testIndexOn(t, server+":8080", "weaviate", stored, func(addr string) string {
+			return fmt.Sprintf("weaviate://%s/E%dx%d", addr, os.Getpid(), time.Now().UnixNano())
+		})
+	}
 }
 
 // TestIndexOnPostgres tests indexes in a PostgreSQL database.
@@ -96,21 +98,25 @@ func TestIndexOnPostgres(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	testIndexOn(t, u.Host, "pgvector", func(addr string) string {
-		u.Host = addr
-		return u.String()
-	})
+	server := u.Host
+	for _, stored := range []bool{false, true} {
+		testIndexOn(t, server, "pgvector", stored, func(addr string) string {
+			u.Host, u.RawQuery = addr, fmt.Sprintf("sslmode=disable&schema=acknowledged_%v", stored)
+			return u.String()
+		})
+	}
 }
 
 // testIndexOn writes, asks and deletes with indexes in a server, also while the way to it is cut: writes are acknowledged, and
-// answers are degraded, never wrong. Afterwards all is found that was written, and nothing that was deleted.
-func testIndexOn(t *testing.T, server, kind string, urlAt func(addr string) string) {
+// answers are degraded, never wrong. Afterwards all is found that was written, and nothing that was deleted. With stored,
+// writes do not wait for the indexes.
+func testIndexOn(t *testing.T, server, kind string, stored bool, urlAt func(addr string) string) {
 	t.Helper()
 	r := newRelay(t, server)
 	at := urlAt(r.ln.Addr().String())
 	dir := t.TempDir()
 	open := func() *engine.Engine {
-		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: at, AnswerCache: -1, ProviderTimeout: patience})
+		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: at, AckStored: stored, AnswerCache: -1, ProviderTimeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}

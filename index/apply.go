@@ -9,21 +9,33 @@ import (
 	"github.com/ragctx/ragctx"
 )
 
-// apply applies the batch after the last one. Both open indexes find its chunks at once. An index
-// that fails is set aside and reopened; until then its scores are missing.
+// apply applies the batch after the last one. Both open indexes find its chunks at once, unless they are fed in the
+// background. An index that fails is set aside and reopened; until then its scores are missing.
 func (h *Hybrid) apply(ctx context.Context, b Batch) {
 	h.write.Lock()
 	defer h.write.Unlock()
 	h.addChunks(b)
-	applyTo(ctx, h, "keyword", &h.keyword, &b)
-	if len(b.Revised) > 0 {
-		h.revising.Add(1)
-		defer h.revising.Add(1)
+	if h.opts.Deferred {
+		h.defers()
+	} else {
+		applyTo(ctx, h, "keyword", &h.keyword, &b)
+		defer h.revises(b)()
+		applyTo(ctx, h, "vector", &h.vector.Load().slot, &b)
 	}
-	applyTo(ctx, h, "vector", &h.vector.Load().slot, &b)
 	h.applyEnds(b)
-	h.fedView.Store(h.view.Load())
+	if !h.opts.Deferred {
+		h.fedView.Store(h.view.Load())
+	}
 	h.applied.Store(max(h.applied.Load(), b.Seq))
+}
+
+// revises counts the beginning of a batch in which chunks get their vectors late, and returns a func that counts its end.
+func (h *Hybrid) revises(b Batch) (end func()) {
+	if len(b.Revised) == 0 {
+		return func() {}
+	}
+	h.revising.Add(1)
+	return func() { h.revising.Add(1) }
 }
 
 // applyTo applies a batch to an index. The work ends with the index, not with the caller's context.

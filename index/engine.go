@@ -47,7 +47,8 @@ type Finder interface {
 
 // Follower keeps a collection equal to the store.
 type Follower interface {
-	// CatchUp makes all changes up to seq searchable before it returns.
+	// CatchUp makes all changes up to seq searchable before it returns. An engine of a deferred [Opening] only has them
+	// hidden that were removed; until the others are searchable, searches are degraded.
 	CatchUp(ctx context.Context, seq uint64) error
 	// Version identifies the contents that a search can find. It is called for every query.
 	Version(ctx context.Context) (Version, error)
@@ -259,6 +260,8 @@ type Opening struct {
 	Origin  func() string
 	Knows   func(origin string) bool
 	Monitor *RecallMonitor
+	// Deferred is as in [Options]: changes of the store do not wait for the indexes.
+	Deferred bool
 }
 
 // Opener opens engines, and manages what they keep while they are closed.

@@ -39,7 +39,11 @@ func (h *Hybrid) CatchUp(ctx context.Context, seq uint64) error {
 
 // advance applies the next batch. It returns false if nothing is new. The caller holds follow.
 func (h *Hybrid) advance(ctx context.Context) (bool, error) {
-	b, err := h.opts.Feed.Follow(ctx, h.applied.Load(), Want{Texts: true, Space: h.Space()})
+	want := Want{Texts: true, Space: h.Space()}
+	if h.opts.Deferred {
+		want = Want{} // for the catalog
+	}
+	b, err := h.opts.Feed.Follow(ctx, h.applied.Load(), want)
 	if err != nil {
 		return false, fmt.Errorf("follow store: %w", err)
 	}
@@ -105,6 +109,7 @@ func (h *Hybrid) maintain(ctx context.Context) time.Duration {
 	if next != nil {
 		wait = sooner(wait, maintainSlot(ctx, h, "next vector", &next.slot, Want{Space: next.name}))
 	}
+	h.fedSome()
 	return wait
 }
 
@@ -119,24 +124,17 @@ func sooner(a, b time.Duration) time.Duration {
 // openSlot opens a missing index if a retry is due. It returns false if the slot stays empty, and then the
 // time until the next retry.
 func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (wait time.Duration, ok bool) {
-	now := h.opts.Now()
-	h.write.Lock()
-	wait, err := s.retryIn(now), error(nil)
-	_, there := s.current()
-	if !there && wait == 0 {
-		if err = s.ensure(now, h.applied.Load()); err != nil {
-			wait = s.retryIn(now)
-		}
-	}
-	h.write.Unlock()
-	switch {
-	case errors.Is(err, ErrClosed): // the slot was replaced
+	err := ensure(h, s)
+	if errors.Is(err, ErrClosed) { // the slot was replaced
 		return idle, false
-	case err != nil:
-		h.opts.Logger.ErrorContext(ctx, "index cannot be opened; that is retried", "index", name, "error", err)
-		return wait, false
 	}
-	return wait, there || wait == 0
+	if err != nil {
+		h.opts.Logger.ErrorContext(ctx, "index cannot be opened; that is retried", "index", name, "error", err)
+	}
+	_, ok = s.current()
+	h.write.Lock()
+	defer h.write.Unlock()
+	return s.retryIn(h.opts.Now()), ok
 }
 
 // maintainSlot does the next piece of work for an index.
@@ -165,6 +163,8 @@ func maintainSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L
 
 // feedNext feeds an index the next changes that it lacks.
 func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
+	s.feeding.Lock()
+	defer s.feeding.Unlock()
 	b, err := h.opts.Feed.Follow(ctx, s.at.Load(), want)
 	if err != nil {
 		return err
@@ -176,7 +176,11 @@ func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], w
 		return nil // it failed in between
 	}
 	if b.Seq > s.at.Load() {
-		if err := s.feed(h.shadows.life, l, s.at.Load(), b.Seq, &b); err != nil {
+		defer h.revises(b)()
+		if err := feedPart(h, s, l, &b); err != nil {
+			if now, ok := s.current(); !ok || now != l {
+				return nil // it was replaced
+			}
 			if h.shadows.life.Err() == nil {
 				h.failed(ctx, name, err, true, func() error { return s.suspend(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
 			}
@@ -189,6 +193,68 @@ func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], w
 		s.failures = 0
 	}
 	return nil
+}
+
+// feedPart feeds an index a batch. If that is deferred, batches of the catalog do not wait for it. The caller holds write.
+func feedPart[L part](h *Hybrid, s *slot[L], l L, b *Batch) error {
+	if h.opts.Deferred {
+		h.write.Unlock()
+		defer h.write.Lock()
+	}
+	return s.feed(h.shadows.life, l, s.at.Load(), b.Seq, b)
+}
+
+// defers notes that both indexes lack a batch of the catalog. The caller holds write.
+func (h *Hybrid) defers() {
+	h.keyword.complete.Store(false)
+	h.vector.Load().complete.Store(false)
+	if h.lacking == nil {
+		h.lacking = make(chan struct{})
+	}
+	h.wakeUp()
+}
+
+// fedSome ends the wait of searches when each index has everything, or has failed.
+func (h *Hybrid) fedSome() {
+	h.write.Lock()
+	defer h.write.Unlock()
+	vectors := &h.vector.Load().slot
+	if h.lacking == nil || !settled(&h.keyword) || !settled(vectors) {
+		return
+	}
+	if h.keyword.complete.Load() && vectors.complete.Load() {
+		h.fedView.Store(h.view.Load())
+	}
+	close(h.lacking)
+	h.lacking = nil
+}
+
+// settled reports whether an index is not being fed: it has everything, or has failed. The caller holds Hybrid.write.
+func settled[L part](s *slot[L]) bool {
+	_, ok := s.current()
+	return s.complete.Load() || !ok && s.failures > 0
+}
+
+// feedWait is how long a search waits for indexes that are fed in the background. After a wait in vain, searches do not wait for
+// twice as long.
+const feedWait = time.Second
+
+// awaitFed waits until the indexes have what the catalog has.
+func (h *Hybrid) awaitFed(ctx context.Context) {
+	h.write.Lock()
+	lacking := h.lacking
+	h.write.Unlock()
+	if lacking == nil || time.Now().UnixNano() < h.impatient.Load() {
+		return
+	}
+	patience := time.NewTimer(feedWait)
+	defer patience.Stop()
+	select {
+	case <-lacking:
+	case <-ctx.Done():
+	case <-patience.C:
+		h.impatient.Store(time.Now().Add(2 * feedWait).UnixNano())
+	}
 }
 
 // Prepare implements [Spaces].
@@ -227,10 +293,12 @@ func (h *Hybrid) Switch(ctx context.Context) error {
 		h.write.Unlock()
 		return errNotPrepared
 	}
-	err := next.ensure(h.opts.Now(), h.applied.Load()) // in case it was prepared a moment ago
 	h.write.Unlock()
-	if err != nil {
+	if err := ensure(h, &next.slot); err != nil { // in case it was prepared a moment ago
 		return err
+	}
+	if _, ok := next.current(); !ok {
+		return errNotPrepared
 	}
 	for next.at.Load() < h.applied.Load() {
 		if err := feedNext(ctx, h, "vector", &next.slot, Want{Space: next.name}); err != nil {

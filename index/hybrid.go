@@ -29,6 +29,10 @@ type Options struct {
 	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [defaultOpenWait]. After
 	// that they are fed in the background.
 	OpenWait time.Duration
+	// Deferred makes CatchUp and Open wait for the catalog alone, which hides what was deleted. The two indexes are opened
+	// and fed in the background; a search waits for them up to a second, and is degraded while they lack something. Their
+	// methods may then run concurrently.
+	Deferred bool
 	// Sweep is the rest between two sweeps, see [Hybrid.Sweep]; 0 means none by itself.
 	Sweep time.Duration
 	// Origin returns the name of the store's state; Knows reports whether a name belongs to the
@@ -99,6 +103,11 @@ type Hybrid struct {
 	// is odd during one.
 	revising atomic.Uint64
 
+	// lacking is closed, and then nil, when no index waits to be fed what it lacks; it is nil unless Options.Deferred. Guarded by
+	// write. Searches do not wait for it until impatient, in Unix nanoseconds.
+	lacking   chan struct{}
+	impatient atomic.Int64
+
 	wake chan struct{}
 	stop context.CancelFunc
 	done chan struct{}
@@ -140,12 +149,19 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	h.fedView.Store(h.view.Load())
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h.stop, h.shadows.life = stop, life
-	openSlot(ctx, h, "keyword", &h.keyword)
-	openSlot(ctx, h, "vector", &h.vector.Load().slot)
 	fed := make(chan struct{})
+	if o.Deferred {
+		h.lacking = make(chan struct{})
+	} else {
+		openSlot(ctx, h, "keyword", &h.keyword)
+		openSlot(ctx, h, "vector", &h.vector.Load().slot)
+	}
 	go h.loop(life, fed)
 	if o.Sweep > 0 {
 		h.sweeps.Go(func() { h.sweepAll(life) })
+	}
+	if o.Deferred {
+		return h, nil
 	}
 	patience := time.NewTimer(o.OpenWait) // regardless of how long one document takes
 	defer patience.Stop()
@@ -208,9 +224,17 @@ func (h *Hybrid) Compact(ctx context.Context) error {
 }
 
 // compact compacts an index that is complete. An index being prepared gets no new changes until it
-// is switched to, so compact feeds it first.
+// is switched to, so compact feeds it first, and so it does one that is fed in the background.
 func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
-	for s.complete.Load() && s.at.Load() < h.applied.Load() {
+	if h.opts.Deferred {
+		if err := ensure(h, s); err != nil {
+			return fmt.Errorf("%w: the %s index: %w", ragctx.ErrUnavailable, name, err)
+		}
+	}
+	for s.complete.Load() && s.at.Load() < h.applied.Load() || !s.complete.Load() && h.opts.Deferred {
+		if _, ok := s.current(); !ok {
+			break
+		}
 		if err := feedNext(ctx, h, name, s, want); err != nil {
 			return err
 		}

@@ -14,6 +14,9 @@ import (
 
 // Retrieve implements [Finder].
 func (h *Hybrid) Retrieve(ctx context.Context, r Retrieval) (Found, error) {
+	if h.opts.Deferred {
+		h.awaitFed(ctx)
+	}
 	h.fixState(&r.Where)
 	if h.monitor != nil { // a shadow query may use it after the caller has returned
 		r.Filter = r.Filter.Clone()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,8 @@ type slot[L part] struct {
 	// afterwards.
 	feed func(ctx context.Context, l L, at, seq uint64, b *Batch) error
 
+	feeding sync.Mutex // held while the index is opened, or fed outside a batch; locked before Hybrid.write
+
 	part      atomic.Pointer[L]
 	complete  atomic.Bool   // it has everything that the catalog has
 	suspected atomic.Bool   // a search failed in a way that reopening may fix
@@ -67,21 +70,31 @@ func (s *slot[L]) serving() (l L, complete, ok bool) {
 	return l, ok && s.complete.Load(), ok
 }
 
-// ensure opens the index if the slot is empty. If that fails, the slot stays empty until the next try.
-// newest is the newest change of the catalog: an index that has later ones was fed by a store that has lost them.
-// The caller holds Hybrid.write.
-func (s *slot[L]) ensure(now time.Time, newest uint64) error {
+// ensure opens the index if the slot is empty and a try is due. If that fails, the slot stays empty until the next try. Batches
+// do not wait for it.
+func ensure[L part](h *Hybrid, s *slot[L]) error {
+	s.feeding.Lock()
+	defer s.feeding.Unlock()
+	h.write.Lock()
+	defer h.write.Unlock()
+	now := h.opts.Now()
 	if s.closed {
 		return ErrClosed
 	}
-	if _, ok := s.current(); ok {
+	if _, ok := s.current(); ok || s.retryIn(now) > 0 {
 		return nil
 	}
+	newest := h.applied.Load() // an index that has later changes was fed by a store that has lost them
+	h.write.Unlock()
 	l, err := s.open()
+	h.write.Lock()
 	if err != nil {
 		s.failures++
 		s.retry = now.Add(min(time.Second<<min(s.failures-1, 6), time.Minute))
 		return err
+	}
+	if s.closed {
+		return errors.Join(ErrClosed, l.Close())
 	}
 	s.at.Store(min(l.Cursor(), newest))
 	s.suspected.Store(false)

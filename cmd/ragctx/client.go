@@ -118,7 +118,7 @@ func (s settings) engine(ctx context.Context, stderr io.Writer, floor slog.Level
 	}
 	o := engine.Options{
 		Dir: s.Data, Store: s.k.String("store"), Follow: s.follow, Advertise: s.k.String("advertise"),
-		Index: s.index(), IndexKey: s.indexKey, VectorGraph: s.VectorGraph,
+		Index: s.index(), IndexKey: s.indexKey, AckStored: s.k.String("acknowledge") == ackStored, VectorGraph: s.VectorGraph,
 		KeepVersions: s.KeepVersions, RecallMonitor: s.gauge(), Logger: s.logger(stderr,
 			floor), PauseJobs: true,
 		RerankTop: s.RerankTop, RerankTimeout: s.RerankTimeout, Procedures: s.procedureGate(), Ledgers: s.ledgers(),

@@ -66,7 +66,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 	for _, name := range []string{"config", "global"} {
 		flags.Lookup(name).Annotations = map[string][]string{groupAnnotation: {globalSettings}}
 	}
-	addSettings(flags, "data", "store", "index", "namespace", "offline", "log_level", "log_format")
+	addSettings(flags, "data", "store", "index", "acknowledge", "namespace", "offline", "log_level", "log_format")
 	for _, g := range commandGroups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
 		for _, command := range g.commands {

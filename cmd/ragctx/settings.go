@@ -88,6 +88,11 @@ func allSettings() []setting {
 					"from RAGCTX_INDEX_KEY",
 				fixed(localIndex), checkIndex,
 			},
+			{
+				"acknowledge", "what a write waits for: indexed (the database and an index in a server, unless that is away) or stored " +
+					"(the database alone)",
+				fixed(ackIndexed), checkOneOf(ackIndexed, ackStored),
+			},
 			{"namespace", "namespace, the isolation between tenants", fixed("default"), checkNamespace},
 			{"server", "URL of the server to use instead of the data directory", fixed(""), optional(checkServer)},
 			{"key_file", "file with the API key for the server of --server, unless RAGCTX_KEY is set", fixed(""), nil},
@@ -200,10 +205,13 @@ func (s *settings) refused(err error, key, prefix string) error {
 
 func fixed(v string) func(lookupEnv) string { return func(lookupEnv) string { return v } }
 
-// localIndex is the value of the setting index for files, and indexKey the secret of a cluster.
+// localIndex is the value of the setting index for files, and indexKey the secret of a cluster. The other two are values of the setting
+// acknowledge.
 const (
 	localIndex = "local"
 	indexKey   = "index_key"
+	ackIndexed = "indexed"
+	ackStored  = "stored"
 )
 
 // index returns the URL of the cluster that has the indexes, or "" for files.

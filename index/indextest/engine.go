@@ -33,6 +33,17 @@ func TestEngine(t *testing.T, empty func(t *testing.T) (reopen func() index.Open
 	}
 }
 
+// Deferred returns an opener of engines that are fed in the background.
+func Deferred(o index.Opener) index.Opener { return deferring{o} }
+
+type deferring struct{ index.Opener }
+
+// Open implements [index.Opener].
+func (d deferring) Open(ctx context.Context, o index.Opening) (index.Engine, error) {
+	o.Deferred = true
+	return d.Opener.Open(ctx, o)
+}
+
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // space is the embedding space of the vectors of a [world].

@@ -159,7 +159,7 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 		return nil, err
 	}
 	h, err := index.Open(ctx, index.Options{
-		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor,
+		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor, Deferred: o.Deferred,
 		Keyword: func() (index.KeywordIndex, error) { return p.openWords(o) },
 		Vector:  func(s index.Space) (index.VectorIndex, error) { return p.openVectors(o, s) },
 		Logger:  p.log.With("namespace", o.Namespace, "kind", o.Kind),

@@ -95,10 +95,16 @@ func TestVectorGraph(t *testing.T) {
 
 func TestEngine(t *testing.T) {
 	database := extended(t)
-	indextest.TestEngine(t, func(t *testing.T) func() index.Opener {
-		p := newOpener(t, database)
-		return func() index.Opener { return p }
-	})
+	for name, as := range map[string]func(index.Opener) index.Opener{
+		"At once": func(o index.Opener) index.Opener { return o }, "Deferred": indextest.Deferred,
+	} {
+		t.Run(name, func(t *testing.T) {
+			indextest.TestEngine(t, func(t *testing.T) func() index.Opener {
+				p := newOpener(t, database)
+				return func() index.Opener { return as(p) }
+			})
+		})
+	}
 }
 
 // TestNamespaces has the same chunks in two namespaces: neither finds the other's, and dropping one leaves the other.

@@ -78,10 +78,16 @@ func TestVectorIndex(t *testing.T) {
 }
 
 func TestEngine(t *testing.T) {
-	indextest.TestEngine(t, func(t *testing.T) func() index.Opener {
-		p := opener(t)
-		return func() index.Opener { return p }
-	})
+	for name, as := range map[string]func(index.Opener) index.Opener{
+		"At once": func(o index.Opener) index.Opener { return o }, "Deferred": indextest.Deferred,
+	} {
+		t.Run(name, func(t *testing.T) {
+			indextest.TestEngine(t, func(t *testing.T) func() index.Opener {
+				p := opener(t)
+				return func() index.Opener { return as(p) }
+			})
+		})
+	}
 }
 
 // TestFollows has a process read the index of another one, and write when that is gone: it begins with the changes that were not saved.

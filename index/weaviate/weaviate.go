@@ -153,7 +153,7 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 		}
 	}
 	h, err := index.Open(ctx, index.Options{
-		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor,
+		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor, Deferred: o.Deferred,
 		Keyword: func() (index.KeywordIndex, error) {
 			x := &keywordIndex{tenant: tenantOf(p.wordClass(o.Kind), layout+"-"+analysis.Version)}
 			return x, p.openTenant(&x.tenant, words(), knows)
