@@ -169,6 +169,10 @@ func (p *scanner) run() {
 
 // word inspects the word text[i:j] and returns where the scan continues.
 func (p *scanner) word(i, j int) int {
+	if end := licenceKey(p.s, i); end > i {
+		p.add(Secret, i, end)
+		return end
+	}
 	if c := p.s[i]; c >= '0' && c <= '9' {
 		if j-i >= 3 && j-i <= 8 && IsShort(p.s) {
 			p.topics = append(p.topics, topic{i, j, odd})

@@ -26,14 +26,15 @@ func setOf(chars string) *byteSet {
 }
 
 var (
-	wordByte  = setOf("a-zA-Z0-9_")
-	digits    = setOf("0-9")
-	alnum     = setOf("a-zA-Z0-9")
-	hexLower  = setOf("a-f0-9")
-	upperNum  = setOf("A-Z0-9")
-	base64std = setOf("a-zA-Z0-9+/=")
-	base64url = setOf("a-zA-Z0-9_-")
-	dotted    = setOf("a-zA-Z0-9_.-")
+	wordByte     = setOf("a-zA-Z0-9_")
+	digits       = setOf("0-9")
+	alnum        = setOf("a-zA-Z0-9")
+	lowerLetters = setOf("a-z")
+	hexLower     = setOf("a-f0-9")
+	upperNum     = setOf("A-Z0-9")
+	base64std    = setOf("a-zA-Z0-9+/=")
+	base64url    = setOf("a-zA-Z0-9_-")
+	dotted       = setOf("a-zA-Z0-9_.-")
 )
 
 // run returns the end of the longest run of bytes of set at i.

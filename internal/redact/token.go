@@ -112,7 +112,65 @@ func knownToken(s string, i int) (kind string, end int) {
 	if end := jwt(s, i); end > i {
 		return Token, end
 	}
+	if end := prefixedToken(s, i); end > i {
+		return APIKey, end
+	}
 	return "", i
+}
+
+// prefixedToken returns the end of the token at i, or i: one or two short words in small letters, each with "_" behind it,
+// and 20 or more letters of both cases among digits. An identifier has few changes between letters and digits.
+func prefixedToken(s string, i int) int {
+	body := i
+	for range 2 {
+		n := run(s[:min(len(s), body+9)], body, lowerLetters) - body
+		if n < 2 || n > 8 || body+n >= len(s) || s[body+n] != '_' {
+			break
+		}
+		body += n + 1
+	}
+	if body == i {
+		return i
+	}
+	end := run(s[:min(len(s), body+maxInspected)], body, alnum)
+	lower, upper, changes := false, false, 0
+	for j := body; j < end; j++ {
+		lower, upper = lower || lowerLetters[s[j]], upper || s[j] >= 'A' && s[j] <= 'Z'
+		if j > body && digits[s[j]] != digits[s[j-1]] {
+			changes++
+		}
+	}
+	if end-body < 20 || !lower || !upper || changes < 6 || !wordEndsAt(s, end) {
+		return i
+	}
+	return end
+}
+
+// licenceKey returns the end of the key at i, or i: four or more groups of four to six capital letters and digits with dashes
+// between them, most of them with both.
+func licenceKey(s string, i int) int {
+	groups, mixed, end := 0, 0, i
+	for at := i; groups < 12; {
+		letter, digit, j := false, false, at
+		for j < len(s) && j-at < 7 && (digits[s[j]] || s[j] >= 'A' && s[j] <= 'Z') {
+			letter, digit = letter || !digits[s[j]], digit || digits[s[j]]
+			j++
+		}
+		if j-at < 4 || j-at > 6 {
+			return i
+		}
+		if groups, end = groups+1, j; letter && digit {
+			mixed++
+		}
+		if j == len(s) || s[j] != '-' {
+			break
+		}
+		at = j + 1
+	}
+	if groups < 4 || mixed*4 < groups*3 || !wordEndsAt(s, end) {
+		return i
+	}
+	return end
 }
 
 // end returns the end of the token whose prefix ends at i, or 0.
