@@ -53,6 +53,9 @@ func Keys(content string, instruction bool) []string {
 				add(word, capital, sign)
 				last = 0
 			}
+			if c == '$' && len(ws) > 0 && (last == 0 || last == ' ') {
+				ws[len(ws)-1].sign = c // "29 €"
+			}
 			if word = word[:0]; last == 0 {
 				sign = c
 			} else {
