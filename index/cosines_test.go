@@ -1,6 +1,8 @@
 package index_test
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -33,6 +35,91 @@ func TestCosinesOfWhatWordsFound(t *testing.T) {
 		for _, hit := range r.Hits {
 			if hit.Signals.Vector != want[hit.ID] {
 				t.Errorf("%d lacking: chunk %d has the cosine %v, want %v", lacking, hit.ID, hit.Signals.Vector, want[hit.ID])
+			}
+		}
+	}
+}
+
+// distantArrows answers as a vector index in another process does.
+type distantArrows struct{ *arrows }
+
+func (a distantArrows) Similarity([]float32, uint64) (float64, bool) {
+	panic("a request for each chunk")
+}
+
+func (a distantArrows) Similarities(_ context.Context, v []float32, ids []uint64) (map[uint64]float64, error) {
+	found := make(map[uint64]float64, len(ids))
+	for _, id := range ids {
+		if _, twice := found[id]; twice {
+			return nil, fmt.Errorf("chunk %d is asked for twice", id)
+		}
+		if s, ok := a.arrows.Similarity(v, id); ok {
+			found[id] = s
+		}
+	}
+	return found, nil
+}
+
+// TestCosinesAround: a third of a chunk's cosine is the mean of the chunks before and after it in its item, as far as they
+// have vectors, whether a search returned their cosines or not.
+func TestCosinesAround(t *testing.T) {
+	const none = -1
+	for _, c := range []struct {
+		name    string
+		cosines [][]float64 // of the chunks of each item
+		want    [][]float64
+	}{
+		{"alone", [][]float64{{.8}, {.2}}, [][]float64{{.8}, {.2}}},
+		{"two", [][]float64{{.8, .2}}, [][]float64{{.8*2/3 + .2/3, .2*2/3 + .8/3}}},
+		{"between", [][]float64{{.9}, {.8, .2, .4}, {.9}}, [][]float64{{.9}, {.8*2/3 + .2/3, .2*2/3 + .6/3, .4*2/3 + .2/3}, {.9}}},
+		{"without a vector", [][]float64{{.6, none, .3}, {none}}, [][]float64{{.6, .45 / 3, .3}, {0}}},
+	} {
+		for _, filler := range []int{0, 100} { // better chunks of other items, so that the vector search returns no others
+			for _, far := range []bool{false, true} {
+				var o index.Options
+				if far {
+					vectors := distantArrows{newArrows()}
+					o.Vector = func(index.Space) (index.VectorIndex, error) { return vectors, nil }
+				}
+				h := newHarness(t, o)
+				want := make(map[uint64]float64)
+				b := index.Batch{Seq: 1}
+				id, item := uint64(1), uint64(1)
+				put := func(text string, cosines, scores []float64) {
+					p := &index.Item{ID: item, Recorded: t0}
+					for i, x := range cosines {
+						e := entry(id, 1, p, text)
+						if e.Ordinal = i; x != none {
+							e.Vector = []float32{float32(x), float32(math.Sqrt(1 - x*x))}
+						}
+						b.Add, want[id], id = append(b.Add, e), (1+scores[i])/2, id+1
+					}
+					item++
+				}
+				for i := range c.cosines {
+					put("apple", c.cosines[i], c.want[i])
+				}
+				asked := id
+				for range filler {
+					put("pear", []float64{1}, []float64{0})
+				}
+				apply(t, h, b)
+				q := index.Query{Text: "apple", Vector: []float32{1, 0}, K: 200, Fusion: index.Fusion{VectorWeight: 1}}
+				seen := 0
+				for _, hit := range search(t, h, q).Hits {
+					if hit.ID >= asked {
+						continue
+					}
+					if seen++; math.Abs(hit.Score-want[hit.ID]) > 1e-6 {
+						t.Errorf("%s, %d others, far %v: chunk %d scores %v, want %v", c.name, filler, far, hit.ID, hit.Score, want[hit.ID])
+					}
+				}
+				if seen != int(asked-1) { //nolint:gosec // small
+					t.Errorf("%s, %d others, far %v: %d hits of %d", c.name, filler, far, seen, asked-1)
+				}
+				if err := h.Close(); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}

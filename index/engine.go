@@ -163,6 +163,9 @@ type Candidate struct {
 
 	// Long reports whether the item has [LongText] chunks or more.
 	Long bool
+	// Around is how much the mean cosine of the chunks before and after it in the item exceeds its own; 0
+	// without such chunks.
+	Around float64
 	// Message is set if it was requested.
 	Message *Message
 }

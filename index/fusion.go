@@ -65,6 +65,10 @@ const longTextShare = 1.0 / 3
 // question is found by its vector alone, in a long text as in a short one.
 const wordyScore = 0.2
 
+// aroundShare is the share of the chunks before and after in the cosine of a chunk. A chunk continues the one before, and
+// the keyword score covers the whole text, too.
+const aroundShare = 1.0 / 3
+
 // withoutChance removes the candidates that have no keyword score and whose cosine does not exceed the
 // floor.
 func (f Fusion) withoutChance(list []Candidate) []Candidate {
@@ -85,7 +89,8 @@ const rrfConstant = 60
 // that any text could reach (Bruch et al., "An Analysis of Fusion Functions for Hybrid Retrieval",
 // TOIS 2023: bounding by the theoretical maximum). Relevance is then comparable between queries and
 // collections. An index that did not run drops out of the formula. A chunk of a long item has
-// w·[longTextShare] in the numerator, if it has words of the question.
+// w·[longTextShare] in the numerator, if it has words of the question. In its cosine the chunks before and after in the
+// item have [aroundShare].
 //
 // RRF: Σ 1/(60+rank) over the indexes, divided by its maximum. It ignores how much better one hit
 // is than the next, and so loses with a weak second list.
@@ -110,7 +115,8 @@ func fuse(hits []Candidate, f Fusion, question string, keyword, vector bool) {
 		if hits[i].Long {
 			share *= 1 - (1-longTextShare)*min(1, s.Keyword/wordyScore)
 		}
-		hits[i].Score = ragctx.Clamp01((s.Keyword + share*f.beyondChance(s.Vector)) / (1 + w))
+		cosine := s.Vector + aroundShare*hits[i].Around
+		hits[i].Score = ragctx.Clamp01((s.Keyword + share*f.beyondChance(cosine)) / (1 + w))
 	}
 }
 

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,16 +154,6 @@ func (s *vectorSpace) search(ctx context.Context, name string, q VectorQuery) (n
 	return near, complete, err
 }
 
-// similarity returns a chunk's cosine, or 0 if it is unknown.
-func (s *vectorSpace) similarity(name string, v []float32, id uint64) float64 {
-	d, ok := s.current()
-	if !ok || name != s.name {
-		return 0
-	}
-	cos, _ := d.Similarity(v, id)
-	return cos
-}
-
 // acceptFunc returns the predicate for w, or nil if every chunk passes. A chunk that is newer than
 // the catalog c is looked up in the current one, as the item it replaces may be superseded by now.
 func (h *Hybrid) acceptFunc(c *catalog, w *Where) Accept {
@@ -207,41 +196,57 @@ func (c *catalog) candidate(i int) Candidate {
 }
 
 // join merges the hits of both indexes into one unsorted list without duplicates. It fills in the
-// cosine of hits that only the keyword index found.
+// cosine of hits that only the keyword index found, and those of the chunks around hits.
 func (c *catalog) join(
 	ctx context.Context, r *Retrieval, sp *vectorSpace, words KeywordResult, near []Scored,
 ) (list []Candidate, err error) {
 	list = make([]Candidate, 0, len(words.Hits)+len(near))
-	add := func(id uint64, s Signals) bool {
-		i, ok := c.at(id)
-		if ok {
-			list = append(list, c.candidate(i))
-			list[len(list)-1].Signals = s
-		}
-		return ok
-	}
-	slices.SortFunc(near, func(a, b Scored) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(near, byID)
 	found := make([]bool, len(near)) // by both indexes
-	lacking := make([]int, 0, len(words.Hits))
+	lacking := cosines{near: near, wanted: make([]wantedCosine, 0, len(words.Hits))}
+	add := func(id uint64, s Signals, known bool) {
+		i, ok := c.at(id)
+		if !ok {
+			return
+		}
+		if list = append(list, c.candidate(i)); len(r.Vector) == 0 {
+			list[len(list)-1].Signals = s
+			return
+		}
+		at := len(list) - 1
+		list[at].Signals = s
+		if !known {
+			lacking.want(id, at, false)
+		}
+		for _, other := range [...]int{i - 1, i + 1} {
+			if c.adjoin(i, other) {
+				lacking.want(c.ids[other], at, true)
+			}
+		}
+	}
 	for _, w := range words.Hits {
 		s := Signals{Keyword: w.Score / words.Max}
-		i, inBoth := slices.BinarySearchFunc(near, w.ID, func(n Scored, id uint64) int { return cmp.Compare(n.ID, id) })
+		i, inBoth := slices.BinarySearchFunc(near, w.ID, scoredByID)
 		if inBoth {
 			s.Vector, found[i] = near[i].Score, true
 		}
-		if add(w.ID, s) && !inBoth {
-			lacking = append(lacking, len(list)-1)
-		}
-	}
-	if len(r.Vector) > 0 && len(lacking) > 0 {
-		err = sp.fillIn(ctx, r, list, lacking)
+		add(w.ID, s, inBoth)
 	}
 	for i, n := range near {
 		if !found[i] {
-			add(n.ID, Signals{Vector: n.Score})
+			add(n.ID, Signals{Vector: n.Score}, true)
 		}
 	}
+	if len(lacking.wanted) > 0 {
+		err = lacking.fillIn(ctx, r, sp)
+		lacking.assign(list)
+	}
 	return list, err
+}
+
+// adjoin reports whether two adjacent positions have chunks of one item, one after the other.
+func (c *catalog) adjoin(i, other int) bool {
+	return other >= 0 && other < len(c.items) && c.items[other] == c.items[i] && int(c.ordinal[other]-c.ordinal[i]) == other-i
 }
 
 // timely returns visible chunks within the window of r.
@@ -255,45 +260,4 @@ func (h *Hybrid) timely(c *catalog, r *Retrieval) (list []Candidate) {
 		return len(list) < MaxTimely
 	})
 	return list
-}
-
-// parallelCosines is the number of cosines from which a second goroutine is worth its cost.
-const parallelCosines = 16
-
-// distant is a vector index in another process. Similarities returns the cosines of chunks in one call, as those of
-// [VectorIndex.Similarity] each wait for the network.
-type distant interface {
-	Similarities(ctx context.Context, v []float32, ids []uint64) (map[uint64]float64, error)
-}
-
-// fillIn sets the cosines of some hits, half of them in a second goroutine: their vectors are
-// scattered in memory, and fetching one takes far longer than multiplying it.
-func (s *vectorSpace) fillIn(ctx context.Context, r *Retrieval, list []Candidate, lacking []int) error {
-	if d, _ := s.current(); r.Space == s.name {
-		if d, ok := d.(distant); ok {
-			ids := make([]uint64, len(lacking))
-			for n, i := range lacking {
-				ids[n] = list[i].ID
-			}
-			cosines, err := d.Similarities(ctx, r.Vector, ids)
-			for _, i := range lacking {
-				list[i].Signals.Vector = cosines[list[i].ID]
-			}
-			return err
-		}
-	}
-	fill := func(some []int) {
-		for _, i := range some {
-			list[i].Signals.Vector = s.similarity(r.Space, r.Vector, list[i].ID)
-		}
-	}
-	var other sync.WaitGroup
-	if n := len(lacking); n > parallelCosines {
-		half := lacking[:n/2]
-		lacking = lacking[n/2:]
-		other.Go(func() { fill(half) })
-	}
-	fill(lacking)
-	other.Wait()
-	return nil
 }

@@ -62,7 +62,7 @@ func newEmbedder(m *model, t *wordpiece.Tokenizer) (*embedder, error) {
 func (e *embedder) Identity() embed.Identity { return e.identity }
 
 // VectorWeight implements [embed.Calibrated]. It was chosen for the built-in model: judged documents prefer
-// 0.75 to 0.9, and memories, which have a third of it, no more than 0.6 (README.md).
+// 0.75 to 0.9, and memories, which had a third of it, no more than 0.6 (README.md).
 func (e *embedder) VectorWeight() float64 { return 0.6 }
 
 // NoiseFloor implements [embed.Calibrated].

@@ -25,7 +25,7 @@ type Options struct {
 // DefaultVectorShare is the fraction of the embedder's weight given to cosines among memories. A
 // turn is short, and cosines of few words are noisy: a higher share is significantly worse on long
 // conversations than keywords alone.
-const DefaultVectorShare = 1.0 / 3
+const DefaultVectorShare = 0.22
 
 // Query parameters.
 const (
