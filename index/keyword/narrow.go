@@ -1,10 +1,6 @@
 package keyword
 
-import (
-	"slices"
-
-	"github.com/RoaringBitmap/roaring/v2"
-)
+import "slices"
 
 // A search among few chunks, such as the chunks of one user among many, does not read whole lists:
 // it looks the chunks up in them. It scores a view of these chunks only. Document frequencies still
@@ -14,8 +10,6 @@ import (
 type subset struct {
 	of     part
 	chunks []uint32 // chunk numbers, ascending
-	set    *roaring.Bitmap
-	in     bitset // the same set, or nil if it is small
 }
 
 // narrowed is a subset in the form of a segment, with its chunks renumbered.
@@ -47,7 +41,7 @@ func (v *view) narrow(ids []uint64) (*view, error) {
 			rows[i].chunk = uint32(i)
 		}
 		s := &narrowed{segment: p.segment, cols: arrange(rows)}
-		n.subsets = append(n.subsets, subset{of: p, chunks: chunks, set: roaring.BitmapOf(chunks...)})
+		n.subsets = append(n.subsets, subset{of: p, chunks: chunks})
 		n.parts = append(n.parts, part{segment: s})
 		n.firsts = append(n.firsts, n.firsts[i]+len(chunks))
 		n.firstTexts = append(n.firstTexts, n.firstTexts[i]+len(s.cols.items))

@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
@@ -156,8 +154,9 @@ func (c *columns) withSiblings(list []found, first int) (places []uint32) {
 
 // subset returns the live chunks among those at the given places.
 func (p part) subset(places []uint32) subset {
+	s := subset{of: p}
 	if len(places) == 0 {
-		return subset{of: p, set: roaring.New()}
+		return s
 	}
 	cols := p.columns()
 	in := bitset(nil).clone(cols.chunks()) // sorts the chunks
@@ -166,7 +165,6 @@ func (p part) subset(places []uint32) subset {
 			in.set(chunk)
 		}
 	}
-	s := subset{of: p, set: roaring.FromDense(in, true), in: in}
-	s.chunks = s.set.ToArray()
+	s.chunks = slices.AppendSeq(make([]uint32, 0, len(places)), in.all())
 	return s
 }

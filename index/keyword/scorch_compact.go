@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/blevesearch/bleve/v2/index/scorch/mergeplan"
 	scorchsegment "github.com/blevesearch/scorch_segment_api/v2"
 )
@@ -238,8 +237,7 @@ func (s *storedSegment) readChunks(numbers []uint32) ([]*pendingChunk, error) {
 		m.addChunk(r.id, r.item)
 		m.rows[i].length = r.length
 	}
-	set := roaring.BitmapOf(numbers...)
-	q := subsetLookup{subset: subset{chunks: numbers, set: set}, lookup: lookup{maxTf: MaxFrequency}}
+	q := subsetLookup{subset: subset{chunks: numbers}, lookup: lookup{maxTf: MaxFrequency}}
 	var nums []uint32
 	var list []posting
 	c := s.file.seek(nil)

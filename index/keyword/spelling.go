@@ -175,9 +175,14 @@ func (p part) countChunks(word string, accept index.Accept, enough int) (n int, 
 			return in.countAccepted(&list, p.columns(), accept, enough), nil
 		}
 	}
+	if accept == nil {
+		q := subsetLookup{lookup: lookup{term: word}, subset: subset{of: p}, counted: true, seen: new(bitset)}
+		_, in, err := p.among(q, nil)
+		return in.chunks, err
+	}
 	list, err := p.postings(lookup{term: word, maxTf: 1, limit: math.MaxInt}, p.dead, nil)
-	if err != nil || accept == nil {
-		return len(list), err
+	if err != nil {
+		return 0, err
 	}
 	for _, e := range list {
 		if accept(p.columns().row(e.chunk).id) {

@@ -347,15 +347,20 @@ func (l *termList) appendPostings(to []posting, dead bitset, nums *[]uint32) ([]
 	return to, nil
 }
 
-// appendAmong appends the postings of a list that are in a subset.
+// appendAmong appends the postings of a list that are in a subset. nums is memory to reuse.
 func (l *termList) appendAmong(to []posting, q *subsetLookup, nums *[]uint32) ([]posting, error) {
-	if l.bitmap && l.count > 1 && !l.frequent {
+	switch {
+	case len(q.chunks) == 0:
+		return to, nil
+	case l.bitmap && l.count > 1 && !l.frequent:
 		for _, chunk := range q.chunks {
 			if l.rest[chunk>>3]>>(chunk&7)&1 != 0 {
 				to = append(to, posting{chunk, 1})
 			}
 		}
 		return to, nil
+	case l.count > 1 && !l.frequent:
+		return l.appendSparse(to, q.chunks)
 	}
 	chunks, b, err := l.appendChunks((*nums)[:0])
 	if err != nil {
@@ -364,20 +369,11 @@ func (l *termList) appendAmong(to []posting, q *subsetLookup, nums *[]uint32) ([
 	*nums = chunks
 	at := 0
 	for i, chunk := range chunks {
-		if q.in != nil {
-			if !q.in.has(chunk) {
-				continue
-			}
-		} else {
-			for at < len(q.chunks) && q.chunks[at] < chunk {
-				at++
-			}
-			if at == len(q.chunks) {
-				break
-			}
-			if q.chunks[at] != chunk {
-				continue
-			}
+		if at = skipTo(q.chunks, at, chunk); at == len(q.chunks) {
+			break
+		}
+		if q.chunks[at] != chunk {
+			continue
 		}
 		tf, err := l.frequency(b, i)
 		if err != nil {
@@ -386,4 +382,51 @@ func (l *termList) appendAmong(to []posting, q *subsetLookup, nums *[]uint32) ([
 		to = append(to, posting{chunk, min(tf, q.maxTf)})
 	}
 	return to, nil
+}
+
+// appendSparse is appendAmong for differences without frequencies. It adds up eight of them at once as long as they lead to
+// no chunk of the subset.
+func (l *termList) appendSparse(to []posting, among []uint32) ([]posting, error) {
+	b, next, at := l.rest, uint32(0), 0 // next is the chunk at a difference of 0
+	for left := l.count; left > 0; {
+		if len(b) >= 8 && left >= 8 {
+			if sum, ok := sumOf8(binary.LittleEndian.Uint64(b)); ok && next+sum+8 <= among[at] {
+				next, b, left = next+sum+8, b[8:], left-8
+				continue
+			}
+		}
+		step, n := uint64(0), 1
+		if len(b) > 0 && b[0] < 0x80 {
+			step = uint64(b[0])
+		} else if step, n = binary.Uvarint(b); n <= 0 || step > 1<<32-1 {
+			return to, errTermFile
+		}
+		chunk := next + uint32(step)
+		if at = skipTo(among, at, chunk); at == len(among) {
+			break
+		}
+		if among[at] == chunk {
+			to = append(to, posting{chunk, 1})
+		}
+		next, b, left = chunk+1, b[n:], left-1
+	}
+	return to, nil
+}
+
+// sumOf8 returns the sum of eight uvarints of a byte each. It returns false if one of them is longer.
+func sumOf8(w uint64) (sum uint32, ok bool) {
+	const odd = 0x00ff00ff00ff00ff
+	pairs := w&odd + w>>8&odd
+	return uint32(pairs * 0x0001000100010001 >> 48), w&0x8080808080808080 == 0 //nolint:gosec // below 8 · 255
+}
+
+// skipTo returns the first index at or after from with a number of at least chunk.
+func skipTo(chunks []uint32, from int, chunk uint32) int {
+	for from+8 < len(chunks) && chunks[from+8] < chunk {
+		from += 8
+	}
+	for from < len(chunks) && chunks[from] < chunk {
+		from++
+	}
+	return from
 }

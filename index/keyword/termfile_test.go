@@ -220,17 +220,14 @@ func TestSubsetOfList(t *testing.T) {
 		}
 		q := subsetLookup{lookup: lookup{maxTf: MaxFrequency}}
 		in := bitset(nil).clone(300)
-		for chunk := uint32(0); chunk < 300; chunk += 1 + r.Uint32N(20) {
+		for chunk := uint32(0); chunk < 300; chunk += 1 + r.Uint32N(1<<r.Uint32N(8)) {
 			q.chunks = append(q.chunks, chunk)
 			in.set(chunk)
 		}
 		want := slices.DeleteFunc(all, func(e posting) bool { return !in.has(e.chunk) })
-		for _, set := range []bitset{nil, in} {
-			q.in = set
-			got, err := l.appendAmong(nil, &q, &nums)
-			if err != nil || !slices.Equal(got, want) {
-				t.Fatalf("%q among %v: %v, want %v, %v", c.key, q.chunks, got, want, err)
-			}
+		got, err := l.appendAmong(nil, &q, &nums)
+		if err != nil || !slices.Equal(got, want) {
+			t.Fatalf("%q among %v: %v, want %v, %v", c.key, q.chunks, got, want, err)
 		}
 	}
 }

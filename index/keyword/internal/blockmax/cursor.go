@@ -153,13 +153,19 @@ func (s *scorer) score(r *reader, c *cursor, i int) float64 {
 	if r.widths.chunks == 0 || r.chunkCount(i) == 0 {
 		score += c.passage * s.chunkSaturation.Of(float64(tf), float64(s.segment.Text[text]))
 	} else {
-		most := s.segment.mostInChunk(text, tf, r.chunkCount(i))
-		score += min(r.bound, c.passage*s.chunkSaturation.Of(most, float64(s.segment.shortest[text])))
+		score += s.inChunk(r, c, i)
 	}
 	if r.opensText(i) {
 		score += c.Open
 	}
 	return score
+}
+
+// inChunk returns the maximum of what this word adds to the score of a chunk of its own, in a text of several chunks.
+func (s *scorer) inChunk(r *reader, c *cursor, i int) float64 {
+	text, tf := r.texts[i], r.frequency(i)
+	most := s.segment.mostInChunk(text, tf, r.chunkCount(i))
+	return min(r.bound, c.passage*s.chunkSaturation.Of(most, float64(s.segment.shortest[text])))
 }
 
 // enter moves the cursor to the window [lo, hi) and reports whether a block overlaps it.

@@ -50,14 +50,22 @@ type Searcher struct {
 	touched    [window / 64]uint64
 	candidates []candidate // texts of several chunks in the window
 
+	held    []held
 	scored  []float64 // by place in a text
-	spilled []uint32  // by place in a long text
+	spilled []uint32  // by place in a long text; all zeros between words
 }
 
 // candidate is a text and the maximum score of its chunks.
 type candidate struct {
 	text  uint32
 	bound float64
+}
+
+// held is a word of a text.
+type held struct {
+	*cursor
+
+	rest float64 // bound of what the words before add to a chunk of its own
 }
 
 // Search offers the sink all chunks that score at least the threshold. The order of additions is
@@ -247,18 +255,39 @@ func (s *Searcher) lookUp(text uint32, score float64, lookups int) {
 }
 
 // offerCandidates offers the chunks of candidates, best bound first: the sooner the threshold
-// rises, the fewer remain.
+// rises, the fewer remain. Few are offered, so they are not sorted but taken from a heap.
 func (s *Searcher) offerCandidates() {
-	slices.SortFunc(s.candidates, func(a, b candidate) int { return cmp.Compare(b.bound, a.bound) })
-	for _, c := range s.candidates {
+	for i := len(s.candidates)/2 - 1; i >= 0; i-- {
+		sinkDown(s.candidates, i)
+	}
+	for len(s.candidates) > 0 {
+		c := s.candidates[0]
 		if c.bound*s.slack < s.threshold {
 			break
 		}
 		if s.wanted(c.text) {
 			s.offerChunks(c.text)
 		}
+		last := len(s.candidates) - 1
+		s.candidates[0] = s.candidates[last]
+		s.candidates = s.candidates[:last]
+		sinkDown(s.candidates, 0)
 	}
 	s.candidates = s.candidates[:0]
+}
+
+// sinkDown moves a candidate down to its position in a heap, which has the best bound at the root.
+func sinkDown(heap []candidate, i int) {
+	for child := 2*i + 1; child < len(heap); child = 2*i + 1 {
+		if next := child + 1; next < len(heap) && heap[next].bound > heap[child].bound {
+			child = next
+		}
+		if heap[child].bound <= heap[i].bound {
+			return
+		}
+		heap[child], heap[i] = heap[i], heap[child]
+		i = child
+	}
 }
 
 // wanted reports whether a chunk of the text may be a hit.
@@ -267,20 +296,33 @@ func (s *Searcher) wanted(text uint32) bool {
 	return !dead && s.sink.Wanted(text)
 }
 
-// offerChunks scores the chunks of a text and offers them.
+// offerChunks scores the chunks of a text and offers them. It gives up when no chunk can reach the threshold.
 func (s *Searcher) offerChunks(text uint32) {
 	n := s.segment.chunkCount(text)
 	start := s.segment.Start[text]
 	s.scored = slices.Grow(s.scored[:0], n)[:n]
 	clear(s.scored)
-	whole := 0.0
+	whole, most := 0.0, 0.0
 	if p := s.query.Prior; p != nil && p.Touched[text>>6]>>(text&63)&1 != 0 {
-		whole = p.Texts[text]
+		whole, most = p.Texts[text], p.MaxChunk[text]
 		copy(s.scored, p.Chunks[start:])
 	}
+	s.held = s.held[:0]
+	rest := 0.0
 	for _, c := range s.order {
 		if c.rewind(text); s.seek(c, text) {
-			whole += s.scoreWord(c, text)
+			r := &c.probe
+			if whole += s.text(&c.Term, text, r.frequency(r.at)); r.opensText(r.at) {
+				whole += c.Open
+			}
+			s.held = append(s.held, held{c, rest})
+			rest += s.inChunk(r, c, r.at)
+		}
+	}
+	for _, h := range slices.Backward(s.held) {
+		most = max(most, s.addChunks(h.cursor, start))
+		if (whole+s.passage*most+h.rest)*s.slack < s.threshold {
+			return
 		}
 	}
 	for at, own := range s.scored {
@@ -290,38 +332,42 @@ func (s *Searcher) offerChunks(text uint32) {
 	}
 }
 
-// scoreWord adds the score of a word to the chunks of a text, and returns its score for the text.
-func (s *Searcher) scoreWord(c *cursor, text uint32) float64 {
-	r := &c.probe
-	score := s.text(&c.Term, text, r.frequency(r.at))
-	if r.opensText(r.at) {
-		score += c.Open
-	}
-	start := s.segment.Start[text]
+// addChunks adds the score of a word to the chunks of a text. It returns the highest score of these chunks.
+func (s *Searcher) addChunks(c *cursor, start uint32) (most float64) {
 	if len(s.scored) >= s.segment.Long {
-		s.spread(c, start)
-		return score
+		return s.spread(c, start)
 	}
+	r := &c.probe
 	for n := range r.chunkCount(r.at) {
 		place, tf := r.chunk(r.at, n)
 		s.scored[place] += c.Chunk * s.chunkSaturation.Of(float64(tf), float64(s.segment.Chunk[start+place]))
+		most = max(most, s.scored[place])
 	}
-	return score
+	return most
 }
 
-// spread adds the score of a word to the chunks of a long text. The probe must be at the text.
-func (s *Searcher) spread(c *cursor, start uint32) {
-	n := len(s.scored)
+// spread is addChunks for a long text. It looks at the chunks near the word only.
+func (s *Searcher) spread(c *cursor, start uint32) (most float64) {
+	n, near := len(s.scored), len(s.segment.Spill)
 	s.spilled = slices.Grow(s.spilled[:0], n)[:n]
-	clear(s.spilled)
+	lengths := s.segment.Chunk[start:]
+	from, to := 0, 0 // the chunks that have a part of the word
+	add := func(before int) {
+		for ; from < before; from++ {
+			tf := float64(s.spilled[from]) / Tenths
+			s.spilled[from] = 0
+			s.scored[from] += c.Chunk * s.chunkSaturation.Of(tf, float64(lengths[from]))
+			most = max(most, s.scored[from])
+		}
+	}
 	r := &c.probe
 	for i := range r.chunkCount(r.at) {
 		place, tf := r.chunk(r.at, i)
+		add(min(to, int(place)-near))
+		from = max(from, int(place)-near)
 		s.segment.SpillOver(s.spilled, place, tf)
+		to = min(int(place)+near+1, n)
 	}
-	for at, tf := range s.spilled {
-		if tf > 0 {
-			s.scored[at] += c.Chunk * s.chunkSaturation.Of(float64(tf)/Tenths, float64(s.segment.Chunk[int(start)+at]))
-		}
-	}
+	add(to)
+	return most
 }
