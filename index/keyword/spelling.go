@@ -16,7 +16,7 @@ const maxUnknown = 8
 
 // respell adds the corrections of misspelt words to the wordings of q.
 func (ix *Index) respell(ctx context.Context, v *view, q *index.KeywordQuery) (read []index.Correction, err error) {
-	if q.Spelling == nil {
+	if q.Spelling == nil || v.live == 0 {
 		return nil, nil
 	}
 	err = guard(func() (err error) {

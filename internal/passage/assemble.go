@@ -131,7 +131,15 @@ func (a *Assembled) join(r run) bool {
 }
 
 // folded returns a text without its white space, by which duplicates are recognized.
-func folded(text string) string { return strings.Join(strings.Fields(text), " ") }
+func folded(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + 1)
+	for word := range strings.FieldsSeq(text) {
+		b.WriteString(word)
+		b.WriteByte(' ')
+	}
+	return b.String()
+}
 
 // FirstDistinct returns the items up to the n-th distinct text. Duplicates do not count.
 func FirstDistinct(items []ragctx.ContextItem, n int) []ragctx.ContextItem {
@@ -153,10 +161,11 @@ func (a *Assembled) Complete(ctx context.Context) error {
 	kept := a.Items[:0]
 	seen := make(map[string]bool)
 	a.builder.texts.bytes = 0
-	for _, it := range a.Items {
+	growing := a.growing()
+	for i, it := range a.Items {
 		text := folded(it.Content)
 		if !seen[text] && !a.builder.spent() {
-			if err := a.builder.forms(ctx, a.runs[it.ID], &it); erased(err) {
+			if err := a.builder.forms(ctx, a.runs[it.ID], &it, i < growing); erased(err) {
 				a.Distinct--
 				continue
 			} else if err != nil {
@@ -170,6 +179,28 @@ func (a *Assembled) Complete(ctx context.Context) error {
 	a.Items = kept
 	a.findWhole()
 	return nil
+}
+
+// GrowShare is the share of the best relevance from which on an item is shown with more of its surroundings. It was tuned
+// on testdata/mixed; see docs/retrieval.md.
+const GrowShare = 0.75
+
+// growing returns the number of items up to the last one that may grow. If there is a minimum relevance, relevance is
+// final, and reading the surroundings of the rest would be in vain.
+func (a *Assembled) growing() (n int) {
+	if a.request.Whole || a.request.Query.MinRelevance == nil {
+		return len(a.Items)
+	}
+	best := 0.0
+	for _, it := range a.Items {
+		best = max(best, it.Relevance)
+	}
+	for i, it := range a.Items {
+		if it.Relevance >= GrowShare*best {
+			n = i + 1
+		}
+	}
+	return n
 }
 
 // erased reports whether a text was erased after its hit was loaded. Such a hit is skipped.

@@ -173,6 +173,19 @@ func TestPassagesDoNotGrowIntoEachOther(t *testing.T) {
 	}
 }
 
+// TestItemsFarFromTheBestDoNotGrow: their surroundings are read only if their relevance may still change.
+func TestItemsFarFromTheBestDoNotGrow(t *testing.T) {
+	var s shelf
+	near, far := s.add(doc(1, "a.md"), lines(12)), s.add(doc(2, "b.md"), lines(12))
+	for _, least := range []*float64{nil, new(ragctx.DefaultMinRelevance)} {
+		q := ragctx.ContextQuery{Query: "topic", MinRelevance: least}
+		items := assemble(t, &s, q, false, hit(near[3], .9), hit(far[4], passage.GrowShare*.9-.01))
+		if len(items) != 2 || items[0].Forms.Wider.Text == "" || (items[1].Forms.Wider.Text == "") != (least != nil) {
+			t.Errorf("minimum relevance %v: %+v", least, items)
+		}
+	}
+}
+
 func TestHitsAreCheckedAgainstTheStore(t *testing.T) {
 	var s shelf
 	gone := doc(1, "gone")

@@ -36,8 +36,8 @@ func (b *builder) content(ctx context.Context, r run, it *ragctx.ContextItem) (e
 	return nil
 }
 
-// forms sets the item's other forms.
-func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err error) {
+// forms sets the item's other forms, with the wider one if it may grow.
+func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem, grows bool) (err error) {
 	switch b.query.Depth {
 	case ragctx.DepthAbstract:
 		return nil
@@ -46,7 +46,7 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 		if err != nil {
 			return err
 		}
-		if _, _, whole := b.section(r); !whole && b.mayShowWhole(r.item) {
+		if _, _, whole := b.section(r); grows && !whole && b.mayShowWhole(r.item) {
 			whole, err := b.read(ctx, r.item, 0, r.item.Bytes)
 			if err != nil {
 				return err
@@ -59,7 +59,9 @@ func (b *builder) forms(ctx context.Context, r run, it *ragctx.ContextItem) (err
 		if it.Forms.Shorter, err = b.shorter(ctx, r, it.Content, it.Content, []part{{r, it.Content}}); err != nil {
 			return err
 		}
-		it.Forms.Wider, err = b.wider(ctx, r, it.Content)
+		if grows {
+			it.Forms.Wider, err = b.wider(ctx, r, it.Content)
+		}
 		return err
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/internal/passage"
 )
 
 // provenanceKey is the metadata key in which an A3S provider declares the kind of an item's source.
@@ -120,13 +121,9 @@ func storedContents(list []*candidate) map[string]bool {
 	return out
 }
 
-// Shares of the best relevance. An item grows only at the first share or above. Below the second
-// one, if relevance limits the answer, only a sentence of the item is shown. They were tuned on
-// testdata/mixed; see docs/retrieval.md.
-const (
-	growShare     = 0.75
-	sentenceShare = 0.5
-)
+// sentenceShare is a share of the best relevance. Below it, if relevance limits the answer, only a sentence of an item is
+// shown. It was tuned on testdata/mixed; see docs/retrieval.md.
+const sentenceShare = 0.5
 
 // sentenceBytes is the length of a text that counts as one sentence.
 const sentenceBytes = 180
@@ -139,7 +136,7 @@ func applyRelevanceLimits(list []*candidate, limited bool) {
 		best = max(best, c.item.Relevance)
 	}
 	for _, c := range list {
-		if c.item.Relevance < growShare*best {
+		if c.item.Relevance < passage.GrowShare*best {
 			c.forms, c.preferred = c.forms[c.preferred:], 0
 		}
 		farBehind := !c.item.Required && c.item.Relevance < sentenceShare*best

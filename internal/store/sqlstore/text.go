@@ -22,13 +22,13 @@ func insertPart(ctx context.Context, tx *Tx, item int64, start int, part string)
 // readText returns the bytes start to end of an item's text, fewer at its end. An item without a
 // text is [sql.ErrNoRows].
 func readText(ctx context.Context, tx *Tx, item int64, start, end int) (string, error) {
-	var text []byte
+	var text string
 	var first int
 	err := tx.QueryRowContext(ctx, `SELECT t.item, substr(t.text, ?, ?), length(t.text)
 		FROM items i JOIN texts t ON t.item = coalesce(i.text_of, i.id) WHERE i.id = ?`,
 		start+1, max(0, end-start), item).Scan(&item, &text, &first)
 	if err != nil || end <= first {
-		return string(text), err
+		return text, err
 	}
 	rows, err := tx.QueryContext(ctx, `SELECT start, text FROM text_parts WHERE item = ? AND start < ?
 		AND start >= (SELECT coalesce(max(start), 0) FROM text_parts WHERE item = ? AND start <= ?) ORDER BY start`,
@@ -37,7 +37,7 @@ func readText(ctx context.Context, tx *Tx, item int64, start, end int) (string, 
 		return "", err
 	}
 	var b strings.Builder
-	b.Write(text)
+	b.WriteString(text)
 	err = Scan(rows, func() error {
 		var at int
 		var part []byte
