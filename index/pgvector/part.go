@@ -29,11 +29,10 @@ type part struct {
 	closed atomic.Bool
 	chunks atomic.Int64 // when they were counted last
 
-	followed atomic.Bool   // applied has changes of another process, which saved does not have
-	awaited  atomic.Uint64 // the newest of them that has chunks
+	awaited atomic.Uint64 // the newest change that another process writes; 0 is none
 
-	mu             sync.Mutex // guards the fields below
-	applied, saved uint64
+	mu    sync.Mutex // guards saved
+	saved uint64
 }
 
 // key is the number of a chunk in a table: numbers with a sign then have the order of ids.
@@ -75,7 +74,7 @@ func (x *part) open(knows func(origin string) bool, making string) error {
 	case err != nil:
 		return err
 	case x.id != 0 && format == x.format && (knows == nil || knows(origin)):
-		x.applied, x.saved = uint64(seq), uint64(seq) //nolint:gosec // as written
+		x.saved = uint64(seq) //nolint:gosec // as written
 		x.chunks.Store(chunks)
 		return nil
 	case x.follows():
@@ -100,7 +99,8 @@ var errTaken = fmt.Errorf("%w: pgvector: another process has written to the inde
 type counts struct{ chunks, items, length int64 }
 
 // apply deletes the rows of chunks and writes new ones, in one transaction. insert queues the statements that write; added is what they
-// add to the numbers of the collection. While another process writes, it only counts the change.
+// add to the numbers of the collection. While another process writes, it only notes the change. The cursor is always written, as that
+// is what the others wait for.
 func (x *part) apply(ctx context.Context, seq uint64, gone []uint64, added counts, insert func(*pgx.Batch)) error {
 	if x.closed.Load() {
 		return index.ErrClosed
@@ -112,22 +112,14 @@ func (x *part) apply(ctx context.Context, seq uint64, gone []uint64, added count
 	defer x.mu.Unlock()
 	switch {
 	case x.follows():
-		x.applied = max(x.applied, seq)
-		x.followed.Store(true)
-		if len(gone) > 0 {
-			x.awaited.Store(seq)
-		}
+		x.awaited.Store(max(x.awaited.Load(), seq))
 		return nil
-	case x.followed.Load():
+	case x.awaited.Load() > 0:
 		return errTaken
+	case len(gone) == 0 && seq <= x.saved:
+		return nil
 	}
-	if len(gone) > 0 {
-		if err := x.write(ctx, max(x.applied, seq), gone, added, insert); err != nil {
-			return err
-		}
-	}
-	x.applied = max(x.applied, seq)
-	return nil
+	return x.write(ctx, max(x.saved, seq), gone, added, insert)
 }
 
 // changing deletes rows, and changes the row of the collection unless another process has changed it.
@@ -175,24 +167,8 @@ func (x *part) Cursor() uint64 {
 	return x.saved
 }
 
-// Flush implements [index.KeywordIndex]. Only a cursor without changes is not saved yet.
-func (x *part) Flush(ctx context.Context) error {
-	if x.closed.Load() {
-		return index.ErrClosed
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch {
-	case x.followed.Load() && !x.follows():
-		return errTaken
-	case x.followed.Load() || x.saved == x.applied:
-		return nil
-	}
-	return x.write(ctx, x.applied, nil, counts{}, nil)
-}
+// Flush implements [index.KeywordIndex]. Everything is saved.
+func (x *part) Flush(ctx context.Context) error { return x.apply(ctx, 0, nil, counts{}, nil) }
 
 // Compact implements [index.KeywordIndex]. It vacuums the table.
 func (x *part) Compact(ctx context.Context) error {
@@ -202,7 +178,7 @@ func (x *part) Compact(ctx context.Context) error {
 	return x.vacuum(ctx, x.table)
 }
 
-// Close implements [index.KeywordIndex]. Changes without chunks may be applied again.
+// Close implements [index.KeywordIndex].
 func (x *part) Close() error {
 	if x.closed.Swap(true) {
 		return index.ErrClosed
@@ -222,11 +198,11 @@ func (x *part) Stats() index.PartStats {
 // check counts the chunks. It fails if another process has made the index anew or has stopped to write to it. It returns
 // [index.ErrBehind] if the index lacks changes that another process writes.
 func (x *part) check(ctx context.Context) error {
-	if x.followed.Load() && !x.follows() {
+	awaited := x.awaited.Load()
+	if awaited > 0 && !x.follows() {
 		return errTaken
 	}
 	var seq, chunks int64
-	awaited := x.awaited.Load()
 	err := x.do(ctx, searchTime, func(ctx context.Context) error {
 		err := x.pool.QueryRow(ctx, "SELECT seq, chunks FROM collections WHERE id = $1", x.id).Scan(&seq, &chunks)
 		if errors.Is(err, pgx.ErrNoRows) {

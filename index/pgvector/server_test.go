@@ -220,6 +220,43 @@ func TestFollows(t *testing.T) {
 	}
 }
 
+// TestBehind has a process read the index of another one. It is behind exactly while the index lacks a change: of a long text, whose
+// vectors come in parts before the change counts, and of no chunk at all.
+func TestBehind(t *testing.T) {
+	database := fmt.Sprintf("%s&schema=s%d", extended(t), schemas.Add(1))
+	writer := openerOf(t, database, nil).vectors(t, "a", 2)
+	reader := openerOf(t, database, func() bool { return true }).vectors(t, "a", 2)
+	changes := []struct {
+		seq uint64
+		ids []uint64
+	}{{1, []uint64{1}}, {1, []uint64{2, 3}}, {1, []uint64{4}}, {2, nil}, {3, nil}}
+	apply := func(x *vectorIndex, i int) {
+		t.Helper()
+		var chunks []index.VectorChunk
+		for _, id := range changes[i].ids {
+			chunks = append(chunks, index.VectorChunk{ID: id, Vector: []float32{1, float32(id)}})
+		}
+		if err := x.Apply(t.Context(), changes[i].seq, chunks, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, change := range [][]int{{0}, {1, 2, 3}, {4}} {
+		for _, i := range change {
+			apply(reader, i)
+		}
+		for _, i := range change {
+			if _, err := reader.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2}, K: 5}); !errors.Is(err, index.ErrBehind) {
+				t.Errorf("before step %d of the other process: %v", i, err)
+			}
+			apply(writer, i)
+		}
+		near, err := reader.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2}, K: 5})
+		if want := min(4, 1+3*change[0]); err != nil || len(near) != want {
+			t.Errorf("after the steps %v: %d chunks, want %d; %v", change, len(near), want, err)
+		}
+	}
+}
+
 // TestReplaced has another process make the indexes anew. This one does not answer from its old numbers.
 func TestReplaced(t *testing.T) {
 	p := newOpener(t, extended(t))
