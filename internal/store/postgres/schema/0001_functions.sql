@@ -5,7 +5,7 @@ CREATE DOMAIN ragctx_text AS TEXT COLLATE "C";
 
 -- The elements of a JSON array or the members of an object. Numbers keep their digits in json.
 CREATE FUNCTION ragctx_each(document TEXT)
-RETURNS TABLE (id BIGINT, key ragctx_text, value ragctx_text, type TEXT, json ragctx_text)
+RETURNS TABLE (id BIGINT, key ragctx_text, value ragctx_text, type TEXT, "json" ragctx_text)
 LANGUAGE SQL IMMUTABLE PARALLEL SAFE ROWS 10 AS $$
   SELECT e.n, e.k, CASE json_typeof(e.v) WHEN 'null' THEN NULL ELSE e.v #>> '{}' END,
     CASE json_typeof(e.v) WHEN 'string' THEN 'text' ELSE json_typeof(e.v) END, e.v::text
