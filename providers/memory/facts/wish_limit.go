@@ -222,3 +222,49 @@ var (
 	notLimits = wordSet(`possible moglich posible me mich mir moi own detail general allgemeinen temperatures temperature
 		temperaturen temperaturas person tense imperative voice style tone manner past present order imperativ stil ton style ton estilo`)
 )
+
+// isForOnce reports whether a wish is about one answer or one text: "this one in German", "just this once".
+func (s *Statement) isForOnce() bool {
+	words := s.source.fold[s.from:s.to]
+	if oneTask.Match(words) || accident.Match(words) {
+		return !beyondOne.Match(words)
+	}
+	if s.changes().says(cueNow, cueReplace) {
+		return false
+	}
+	all := s.source.foldedWords(s.from, s.to)
+	if asTask.MatchString(all) {
+		return true
+	}
+	if asWork.Match(s.source.fold[s.from:]) || oneDay.MatchString(all) && !everyDay.MatchString(all) {
+		return true
+	}
+	if !withdrawn.MatchString(all) && !rejects.MatchString(all) {
+		return false
+	}
+	m := onePart.FindStringSubmatch(all)
+	return m != nil && !plainWish[m[1]]
+}
+
+var (
+	// oneDay finds a day or a week that a request is for.
+	oneDay = regexp.MustCompile(` (?:this (?:weekend|week|month|evening|morning|afternoon)|(?:on|this|next) ` +
+		`(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|dieses wochenende|diese woche|` +
+		`(?:am|diesen) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)|heute|heute abend|` +
+		`ce (?:week end|weekend|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)|cette semaine|demain|aujourd'hui|` +
+		`hoy|esta semana|este (?:fin de semana|lunes|martes|miercoles|jueves|viernes|sabado|domingo)) `)
+	// everyDay finds words for what holds each time.
+	everyDay = regexp.MustCompile(` (?:every|each|always|never|any|no|immer|jede[nrsm]?|nie|kein[a-z]*|toujours|chaque|` +
+		`jamais|siempre|cada|nunca) `)
+	// asWork finds a way to answer before the question: "answer in English: what is that?".
+	asWork = regexp.MustCompile(`^[^:?]{1,60}: [^?]+\?`)
+	// asTask finds a task on one text.
+	asTask = regexp.MustCompile(`^ (?:please |bitte )?(?:translate|rewrite|summari[sz]e|ubersetze?|uberset[sz]|traduis|` +
+		`traduisez|traduce) ` +
+		`(?:this|that|the|it|das|dies|diesen|den|die|ce|cette|le|la|esto|este|esta|el) `)
+	// onePart finds a part of one text: the last point, the source of the quote.
+	onePart = regexp.MustCompile(` (?:(?:the|this|that) (?:last|first|second|third|previous) ([a-z]+)|of (?:the|this|` +
+		`that|my) (?:\S+ )??([a-z]+)) `)
+	// beyondOne denies that something is for one text only.
+	beyondOne = regexp.MustCompile(`\b(?:not (?:just|only)|nicht nur|pas (?:juste|seulement)|no solo)\b`)
+)

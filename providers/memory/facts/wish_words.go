@@ -1,7 +1,10 @@
 //nolint:misspell // many words are German, French and Spanish
 package facts
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // wishValues are the values of topics, by word or pair of words. A wish has one value of a topic.
 var wishValues = func() map[string]wishWord {
@@ -217,3 +220,144 @@ var (
 		return out
 	}()
 )
+
+var (
+	// told finds facts that have words of a wish. They state an amount, the habit of another person, or something past.
+	told = regexp.MustCompile(`^ (?:the|my|our|der|die|das|meine?|unsere?|le|la|mon|ma|el|mi) (?:[a-z]+ ){1,2}(?:is|was|` +
+		`ist|war|est|etait|es|era) [0-9]|` +
+		`^ (?:mein|meine|my|mon|ma|mi) (?:[a-z]+ )?(?:chef|chefin|boss|kollege|kollegin|colleague|friend|freund|freundin|` +
+		`collegue|ami|amie|jefe|jefa|` +
+		`companero|companera|amigo|amiga) |` +
+		`^ (?:[a-z]+ ){1,4}(?:were|waren|etaient|eran) |` +
+		` (?:arrives?|kommen|arrivent|llegan) (?:at|on|um|am|a) `)
+	// stated finds the verb of a statement in a phrase on texts or values.
+	stated = regexp.MustCompile(` (?:is|are|was|were|arrives?|comes?|gibt|gab|ist|sind|war|waren|kommen|est|sont|etai(?:t|ent)|arrivent|` +
+		`es|son|era|eran|hay|llegan) `)
+	// listsValues finds values behind a colon.
+	listsValues = regexp.MustCompile(`:\s*-?[0-9]+, ?-?[0-9]`)
+)
+
+// aroundName are the words of politeness, and of a change, behind a name.
+var aroundName = wordSet("please bitte s'il te vous plait por favor from now on ab jetzt sofort desormais ahora en adelante instead lieber")
+
+// titles stand before a name.
+var titles = wordSet("mr mrs ms dr prof professor herr frau monsieur madame senor senora don dona")
+
+// wantsName begins a wish with a name in it.
+var wantsName = regexp.MustCompile(`^(?:(?:call|address) (?:me|the user) (?:as |by )?|my name is |(?:nenne?|nennt|` +
+	`nennen sie) mich (?:bitte |lieber |einfach )?|` +
+	`sag |ich heisse |(?:appelle|appelez) moi (?:plutot )?|je m'appelle |llamame |me llamo )`)
+
+// rejects finds a rejection, also in the words of a permission: "you can stop".
+var rejects = regexp.MustCompile(` (?:not|never|don't|dont|doesn't|needn't|no|stop|quit|skip|drop|avoid|leave (?:out|` +
+	`off)|scrap|scratch|forget|enough with|` +
+	`nicht|nie|niemals|kein|keine|keinen|keinem|keiner|weglassen|weg|hor auf|aufhoren|verzichte|spar dir|vermeide|schluss mit|` +
+	`pas|plus besoin|ne [a-z]+ plus|jamais|arrete|arretez|evite|evitez|inutile|aucun|aucune|laisse tomber|` +
+	`nunca|jamas|nada de|deja de|dejes|evita|ya no|hace falta|quita|omite|tampoco) `)
+
+// lacking finds a rejection in words that also a permission may have: "you may commit without asking".
+var lacking = regexp.MustCompile(` (?:without|ohne|sans|sin) `)
+
+// conditional begins the condition of a wish.
+var conditional = regexp.MustCompile(` (?:when|whenever|if|unless|because|since|wenn|falls|weil|quand|lorsque|si|` +
+	`parce que|cuando|porque) `)
+
+// allows finds a permission.
+var allows = regexp.MustCompile(` (?:can|may|welcome|okay|ok|fine|allowed|again|feel free|kannst|darfst|durfen|ruhig|` +
+	`wieder|erlaubt|peux|pouvez|` +
+	`puedes|puede|vuelve) `)
+
+// restOnly finds a wish about what no other wish is about.
+var restOnly = regexp.MustCompile(` (?:else|otherwise|sonst|ansonsten|ubrigen|le reste|sinon|lo demas) `)
+
+// dateForms find the orders of a date's parts: those that begin with the year, with the day, with the month.
+var dateForms = [...]*regexp.Regexp{
+	regexp.MustCompile(` (?:iso|year first|jahr zuerst|(?:yy|yyyy|jj|jjjj|aa|aaaa|ano|jahr|annee) (?:mm|mes|monat|mois) (?:dd|tt|` +
+		`jj|dia|tag|jour)) `),
+	regexp.MustCompile(` (?:day first|tag zuerst|british dates?(?: order)?|(?:dd|tt|jj|dia|tag|jour) (?:mm|mes|monat|mois) (?:yy|` +
+		`yyyy|jj|jjjj|aa|aaaa|ano|jahr|annee)) `),
+	regexp.MustCompile(` (?:month first|american dates?(?: order)?|us dates?|(?:mm|mes|monat|mois) (?:dd|tt|jj|dia|tag|` +
+		`jour)(?: (?:yy|yyyy|jj|jjjj|aa|aaaa|ano|jahr))?) `),
+}
+
+// closing finds the words with which a letter ends, asideOfClosing those behind them.
+var (
+	closing = regexp.MustCompile(` (?:cheers|(?:kind|best|warm) regards|regards|sincerely|yours|warmly|best wishes|` +
+		`(?:mit )?(?:liebe[nm]?|freundliche[nm]?|beste[nm]?|viele[nm]?|herzliche[nm]?|schone[nm]?) gruss?e?n?|gruss?e?|` +
+		`hochachtungsvoll|lg|mfg|` +
+		`bien a (?:vous|toi)|cordialement|amicalement|sincerement|bises|salutations|` +
+		`saludos|atentamente|(?:un )?(?:abrazo|saludo)|cordialmente|besos) `)
+	asideOfClosing = regexp.MustCompile(` (?:from|now|please|instead|ab|beenden|unterschreiben|bitte|desormais|a partir|desde|to the) `)
+)
+
+// withdrawn finds words that take an earlier wish back.
+var withdrawn = regexp.MustCompile(` (?:forget (?:about |what |the |that |my |everything )|never mind|scrap|scratch|` +
+	`drop (?:the|that|this|all|my)|no (?:more )?need|` +
+	`(?:not|n't|isn't|aren't) (?:necessary|needed|required)|needn't|(?:don't|needn't|not) (?:have|need) to|no longer|any ?more|` +
+	`is over|are over|lifted|` +
+	`vergiss|nicht mehr notig|nicht langer|nimmer|musst du nicht|brauchst du nicht|brauche ich nicht mehr|kannst du weglassen|` +
+	`ist vorbei|aufgehoben|` +
+	`laisse tomber|oublie|plus besoin|plus la peine|plus necessaire|inutile|` +
+	`olvida|olvidate|dejalo|ya no|no hace falta|no hacen falta) `)
+
+// repoWords stand before or behind the name of a repository or project.
+var repoWords = wordSet("repo repository project projekt projet proyecto service app codebase")
+
+// lengthUnit finds a bound of the length of an answer.
+var lengthUnit = regexp.MustCompile(` (?:words?|wort|worter|worten|mots|palabras|sentences?|satze?|satzen|phrases|` +
+	`frases|lines?|zeilen?|lignes?|` +
+	`lineas?|paragraphs?|absatze?|absatzen|paragraphes?|parrafos?|pages?|seiten?|paginas?|characters|zeichen) `)
+
+// small are more numbers in words, by their digits.
+var small = map[string]string{
+	"one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10",
+	"zwei": "2", "drei": "3", "vier": "4", "funf": "5", "sechs": "6", "deux": "2", "trois": "3", "quatre": "4", "cinq": "5",
+	"una": "1", "sola": "1", "dos": "2", "tres": "3", "cuatro": "4", "cinco": "5", "seis": "6",
+}
+
+// mannerStems are the stems of the words for a tone or a length, for their other forms: "duzen", "longest".
+var mannerStems = func() map[string]wishWord {
+	out := map[string]wishWord{}
+	several := map[string]bool{}
+	for w, x := range wishValues {
+		if (x.topic != "tone" && x.topic != "length") || len(stem(w)) < 3 || strings.Contains(w, "_") {
+			continue
+		}
+		if old, ok := out[stem(w)]; ok && old != x {
+			several[stem(w)] = true
+		}
+		out[stem(w)] = x
+	}
+	for s := range several {
+		delete(out, s)
+	}
+	return out
+}()
+
+// plainWish are words that most wishes have, and what stands for the assistant's answers.
+var plainWish = wordSet(`give show use make put add include set provide want like need may can you'd feel free
+	welcome again enough max maximum
+	most least only just ever any anything everything everyone all each from here onwards on now please thanks instead
+	rather also strictly address tell
+	answer answers reply replies response responses output text texts message messages respond write format formats units unit
+	time times style tone number limit stop skip drop avoid leave allowed okay fine time being future going forward
+	price prices amount amounts sums quote preis preise betrage prix montants precios importes
+	antwort antworten gib zeig zeige verwende nutze nutz nimm benutze setz schreib schreibe schreiben text texte ruhig
+	kannst darfst wieder konnen sollten uns podemos pouvons peut nos
+	lieber einfach bitte immer ab jetzt kunftig heute hochstens maximal gern lass brauchst musst mehr sag mach mache
+	prefererais plait laisse tomber oublie olvida vergiss wanted heute hoy today aujourd'hui compte suisses halte dich weglassen thing
+	things stuff business rule rules request sache regel histoire truc regle cosa lo tema once act habit talk
+	angeben jede jeder jedes einzelnen
+	reponse reponses donne mets mettez utilise utilisez fais fait ecris texte textes veuillez peux tu toi moi chaque maintenant partir
+	desormais dorenavant plutot toujours besoin inutile format
+	respuesta respuestas pon ponme dame usa utiliza haz escribe texto textos siempre puedes ahora partir adelante mejor favor hoy
+	hace falta formato solo cada prefiero prefer prefers prefiere bevorzuge user usar remettre remets`)
+
+// plainStems are the stems of [plainWish].
+var plainStems = stems(plainWish)
+
+// wishObject are short words, or words without content elsewhere, that a wish may be about.
+var wishObject = wordSet("go plan iva tva mwst")
+
+// dateWords are words for the parts of a date's order.
+var dateWords = wordSet("iso yy yyyy jj jjjj aaaa dd mm tt dia mes ano tag monat jahr")
