@@ -124,3 +124,46 @@ func TestCosinesAround(t *testing.T) {
 		}
 	}
 }
+
+// TestCosinesAroundUnused: a search that does not use the chunks around its hits asks for no cosine of theirs.
+func TestCosinesAroundUnused(t *testing.T) {
+	vectors := distantArrows{newArrows()}
+	h := newHarness(t, index.Options{Vector: func(index.Space) (index.VectorIndex, error) { return silentArrows{vectors}, nil }})
+	b := index.Batch{Seq: 1}
+	p := &index.Item{ID: 1, Recorded: t0}
+	for i, x := range []float32{.9, .1, .2} {
+		e := entry(uint64(i+1), 1, p, "apple") //nolint:gosec // not negative
+		e.Ordinal, e.Vector = i, []float32{x, float32(math.Sqrt(float64(1 - x*x)))}
+		b.Add = append(b.Add, e)
+	}
+	apply(t, h, b)
+	for _, f := range []index.Fusion{{Method: "vector"}, {Method: "rrf"}, {VectorWeight: -1}} {
+		if hits := search(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, K: 10, Fusion: f}).Hits; len(hits) != 3 {
+			t.Errorf("%+v: %d hits", f, len(hits))
+		}
+	}
+}
+
+// silentArrows finds all vectors, so nothing is left to ask for.
+type silentArrows struct{ distantArrows }
+
+func (silentArrows) Similarities(context.Context, []float32, []uint64) (map[uint64]float64, error) {
+	panic("a request for the chunks around")
+}
+
+// TestLoneVectorKeepsAScore: a hit of the vector index alone counts, however far from the question the chunks around it are.
+func TestLoneVectorKeepsAScore(t *testing.T) {
+	h := newHarness(t, index.Options{})
+	b := index.Batch{Seq: 1}
+	p := &index.Item{ID: 1, Recorded: t0}
+	for i, x := range []float32{-.9, .36, -.9} {
+		e := entry(uint64(i+1), 1, p, "apple") //nolint:gosec // not negative
+		e.Ordinal, e.Vector = i, []float32{x, float32(math.Sqrt(float64(1 - x*x)))}
+		b.Add = append(b.Add, e)
+	}
+	apply(t, h, b)
+	q := index.Query{Text: "orchard", Vector: []float32{1, 0}, K: 10, Fusion: index.Fusion{VectorWeight: 1, VectorFloor: .35}}
+	if hits := search(t, h, q).Hits; len(hits) != 1 || hits[0].ID != 2 || hits[0].Score <= 0 {
+		t.Errorf("%+v", hits)
+	}
+}

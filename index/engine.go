@@ -145,6 +145,8 @@ type Retrieval struct {
 	Vector []float32
 	Space  string
 	Exact  bool
+	// Around asks for [Candidate].Around.
+	Around bool
 	// WordDepth is the number of candidates by words, VectorDepth by vectors.
 	WordDepth, VectorDepth int
 	// Messages asks for [Candidate].Message, Sessions for the scores of sessions.

@@ -116,6 +116,9 @@ func fuse(hits []Candidate, f Fusion, question string, keyword, vector bool) {
 			share *= 1 - (1-longTextShare)*min(1, s.Keyword/wordyScore)
 		}
 		cosine := s.Vector + aroundShare*hits[i].Around
+		if s.Keyword <= 0 { // above the floor by itself
+			cosine = max(cosine, loneVectorFloor*f.VectorFloor)
+		}
 		hits[i].Score = ragctx.Clamp01((s.Keyword + share*f.beyondChance(cosine)) / (1 + w))
 	}
 }

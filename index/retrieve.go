@@ -196,7 +196,7 @@ func (c *catalog) candidate(i int) Candidate {
 }
 
 // join merges the hits of both indexes into one unsorted list without duplicates. It fills in the
-// cosine of hits that only the keyword index found, and those of the chunks around hits.
+// cosine of hits that only the keyword index found, and those of the chunks around hits if r asks for them.
 func (c *catalog) join(
 	ctx context.Context, r *Retrieval, sp *vectorSpace, words KeywordResult, near []Scored,
 ) (list []Candidate, err error) {
@@ -209,17 +209,17 @@ func (c *catalog) join(
 		if !ok {
 			return
 		}
-		if list = append(list, c.candidate(i)); len(r.Vector) == 0 {
-			list[len(list)-1].Signals = s
+		at := len(list)
+		list = append(list, c.candidate(i))
+		list[at].Signals = s
+		if len(r.Vector) == 0 {
 			return
 		}
-		at := len(list) - 1
-		list[at].Signals = s
 		if !known {
 			lacking.want(id, at, false)
 		}
 		for _, other := range [...]int{i - 1, i + 1} {
-			if c.adjoin(i, other) {
+			if r.Around && c.adjoin(i, other) {
 				lacking.want(c.ids[other], at, true)
 			}
 		}

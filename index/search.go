@@ -39,6 +39,7 @@ func (q *Query) retrieval() Retrieval {
 	case "vector":
 		r.Text, r.More, r.Patterns, r.Spelling = "", nil, nil, false
 	}
+	r.Around = r.hasText() && q.Fusion.Method != "rrf" && q.Fusion.VectorWeight >= 0
 	return r
 }
 

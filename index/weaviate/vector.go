@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,12 +73,17 @@ func (x *vectorIndex) Similarity(v []float32, id uint64) (float64, bool) {
 	return s, ok && err == nil
 }
 
-// Similarities returns the cosines between v and the vectors of chunks, by chunk, in one request.
+// Similarities returns the cosines between v and the vectors of chunks, by chunk, with one request for [maxOnly] of them.
 func (x *vectorIndex) Similarities(ctx context.Context, v []float32, ids []uint64) (map[uint64]float64, error) {
-	near, err := x.Search(ctx, index.VectorQuery{Vector: v, K: len(ids), Only: ids})
-	found := make(map[uint64]float64, len(near))
-	for _, s := range near {
-		found[s.ID] = s.Score
+	found := make(map[uint64]float64, len(ids))
+	for some := range slices.Chunk(ids, maxOnly) {
+		near, err := x.Search(ctx, index.VectorQuery{Vector: v, K: len(some), Only: some})
+		for _, s := range near {
+			found[s.ID] = s.Score
+		}
+		if err != nil {
+			return found, err
+		}
 	}
-	return found, err
+	return found, nil
 }
