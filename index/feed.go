@@ -190,7 +190,7 @@ func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], w
 	}
 	if s.at.Load() >= h.applied.Load() {
 		s.complete.Store(true)
-		s.failures = 0
+		s.failures.Store(0)
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func (h *Hybrid) fedSome() {
 // settled reports whether an index is not being fed: it has everything, or has failed. The caller holds Hybrid.write.
 func settled[L part](s *slot[L]) bool {
 	_, ok := s.current()
-	return s.complete.Load() || !ok && s.failures > 0
+	return s.complete.Load() || !ok && s.failures.Load() > 0
 }
 
 // feedWait is how long a search waits for indexes that are fed in the background. After a wait in vain, searches do not wait for

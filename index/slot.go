@@ -48,9 +48,9 @@ type slot[L part] struct {
 	at        atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 
 	// Guarded by Hybrid.write.
-	failures int       // consecutive
-	retry    time.Time // not before this time
-	closed   bool      // permanently
+	failures atomic.Int64 // consecutive
+	retry    time.Time    // not before this time
+	closed   bool         // permanently
 }
 
 // current returns the index, or false if the slot is empty.
@@ -89,8 +89,7 @@ func ensure[L part](h *Hybrid, s *slot[L]) error {
 	l, err := s.open()
 	h.write.Lock()
 	if err != nil {
-		s.failures++
-		s.retry = now.Add(min(time.Second<<min(s.failures-1, 6), time.Minute))
+		s.failed(now)
 		return err
 	}
 	if s.closed {
@@ -102,6 +101,12 @@ func ensure[L part](h *Hybrid, s *slot[L]) error {
 	return nil
 }
 
+// failed sets when the index may be reopened after a failure: later after each one. The caller holds Hybrid.write.
+func (s *slot[L]) failed(now time.Time) {
+	n := s.failures.Add(1)
+	s.retry = now.Add(min(time.Second<<min(n-1, 6), time.Minute))
+}
+
 // retryIn returns the time until the index may be reopened, 0 for now.
 func (s *slot[L]) retryIn(now time.Time) time.Duration { return max(0, s.retry.Sub(now)) }
 
@@ -109,8 +114,7 @@ func (s *slot[L]) retryIn(now time.Time) time.Duration { return max(0, s.retry.S
 // end, possibly with an error.
 func (s *slot[L]) suspend(now time.Time) error {
 	s.complete.Store(false)
-	s.failures++
-	s.retry = now.Add(min(time.Second<<min(s.failures-1, 6), time.Minute))
+	s.failed(now)
 	p := s.part.Swap(nil)
 	if p == nil {
 		return nil
@@ -146,11 +150,13 @@ func (s *slot[L]) suspect(err error) bool {
 	return true
 }
 
-// state returns the state of the index.
+// state returns the state of the index. One that was not opened yet is behind.
 func (s *slot[L]) state() State {
 	switch _, ok := s.current(); {
-	case !ok:
+	case !ok && s.failures.Load() > 0:
 		return Failed
+	case !ok:
+		return Behind
 	case !s.complete.Load():
 		return Behind
 	}

@@ -189,7 +189,7 @@ func checkSpace(s index.Space) error {
 	return ragctx.Invalid("embedder", "has interim vectors, which an index in Weaviate does not hold; use static, minilm or a service")
 }
 
-// openTime bounds the opening of an index. Writes to its collection wait for it.
+// openTime bounds the opening of an index.
 const openTime = 5 * time.Second
 
 // openTenant opens a tenant, and creates its class unless it exists.
