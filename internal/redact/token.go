@@ -118,18 +118,20 @@ func knownToken(s string, i int) (kind string, end int) {
 	return "", i
 }
 
-// prefixedToken returns the end of the token at i, or i: one or two short words in small letters, each with "_" behind it,
-// and 20 or more letters of both cases among digits. An identifier has few changes between letters and digits.
+// prefixedToken returns the end of the token at i, or i: one or two short words in small letters, each with "_" behind it, and 20
+// or more letters of both cases among digits. One of the words says that it is a token. Ids of objects have other words, and
+// identifiers few changes between letters and digits.
 func prefixedToken(s string, i int) int {
-	body := i
+	body, secret := i, false
 	for range 2 {
 		n := run(s[:min(len(s), body+9)], body, lowerLetters) - body
 		if n < 2 || n > 8 || body+n >= len(s) || s[body+n] != '_' {
 			break
 		}
+		secret = secret || tokenWords[s[body:body+n]]
 		body += n + 1
 	}
-	if body == i {
+	if !secret {
 		return i
 	}
 	end := run(s[:min(len(s), body+maxInspected)], body, alnum)
@@ -143,22 +145,38 @@ func prefixedToken(s string, i int) int {
 	if end-body < 20 || !lower || !upper || changes < 6 || !wordEndsAt(s, end) {
 		return i
 	}
-	return end
+	signature := s[end:run(s[:min(len(s), end+maxInspected)], end, dotted)]
+	return end + len(strings.TrimRight(signature, ".-"))
+}
+
+// tokenWords are words of prefixes of tokens.
+var tokenWords = map[string]bool{
+	"access": true, "api": true, "apikey": true, "at": true, "auth": true, "key": true, "live": true, "pat": true, "pk": true, "rt": true,
+	"refresh": true, "secret": true, "sk": true, "tok": true, "token": true,
 }
 
 // licenceKey returns the end of the key at i, or i: four or more groups of four to six capital letters and digits with dashes
-// between them, most of them with both.
+// between them, most of them with both. Groups of one pattern are codes, such as numbers of flights.
 func licenceKey(s string, i int) int {
 	groups, mixed, end := 0, 0, i
+	first, same := "", true
 	for at := i; groups < 12; {
-		letter, digit, j := false, false, at
+		letter, digit, pattern, j := false, false, "", at
 		for j < len(s) && j-at < 7 && (digits[s[j]] || s[j] >= 'A' && s[j] <= 'Z') {
-			letter, digit = letter || !digits[s[j]], digit || digits[s[j]]
+			if digits[s[j]] {
+				digit, pattern = true, pattern+"0"
+			} else {
+				letter, pattern = true, pattern+"A"
+			}
 			j++
 		}
 		if j-at < 4 || j-at > 6 {
 			return i
 		}
+		if first == "" {
+			first = pattern
+		}
+		same = same && pattern == first
 		if groups, end = groups+1, j; letter && digit {
 			mixed++
 		}
@@ -167,7 +185,7 @@ func licenceKey(s string, i int) int {
 		}
 		at = j + 1
 	}
-	if groups < 4 || mixed*4 < groups*3 || !wordEndsAt(s, end) {
+	if groups < 4 || same || mixed*4 < groups*3 || !wordEndsAt(s, end) {
 		return i
 	}
 	return end
