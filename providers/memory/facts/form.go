@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// token is a folded word with the sign before it, if that is all that stands there, or ' '.
+// token is a folded word with the sign before it, if that is all that stands there, or ' '. money says that the sign of a
+// currency stands before or behind it.
 type token struct {
-	f    string
-	sign byte
+	f     string
+	sign  byte
+	money bool
 }
 
 // formOf returns what kind of value word i is, as its form or its class shows: "@day", "@cash", "@9a" of "3b", "@phone". It
@@ -48,7 +50,7 @@ func formOf(ws []token, i int) string {
 	case hours[unit], hours[digits], end > i && last.sign == ':', beforeHour[before] && (short && len(last.f) == 2 || short && end == i),
 		beforeHour[before] && numberWords[f] && unit != "year" && unit != "years":
 		return "@hour"
-	case currencies[unit], ws[i].sign == '$', end > i && last.sign == ',' && len(last.f) != 1:
+	case currencies[unit], ws[i].money || last.money, end > i && last.sign == ',' && len(last.f) != 1:
 		return "@cash"
 	case ordinalEndings[digits], short && dayWords[unit], short && end == i && beforeDate[before] && (unit == "" || function[unit]):
 		return "@date"
@@ -147,14 +149,12 @@ func wholeNumber(ws []token, i int) (string, int) {
 func (t *text) tokens(ws []word) []token {
 	out := make([]token, len(ws))
 	for i, w := range ws {
-		out[i] = token{t.folded(w), ' '}
+		out[i] = token{f: t.folded(w), sign: ' '}
 		if w.from > 0 && (i == 0 || ws[i-1].to == w.from-1) {
 			out[i].sign = t.fold[w.from-1]
 		}
-		if w.from > 0 && currencySign(t.runes[w.from-1]) || w.to < len(t.runes) && currencySign(t.runes[w.to]) ||
-			w.to+1 < len(t.runes) && t.fold[w.to] == ' ' && currencySign(t.runes[w.to+1]) {
-			out[i].sign = '$'
-		}
+		out[i].money = w.from > 0 && currencySign(t.runes[w.from-1]) || w.to < len(t.runes) && currencySign(t.runes[w.to]) ||
+			w.to+1 < len(t.runes) && t.fold[w.to] == ' ' && currencySign(t.runes[w.to+1])
 	}
 	return out
 }

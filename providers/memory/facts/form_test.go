@@ -24,11 +24,16 @@ func TestForms(t *testing.T) {
 		"Mila is in 4b.":                                        "@9b",
 		"L'utilisateur dit : « mon fils est en CE1 »":           "@a9",
 		"Der Nutzer sagt: „Ich bin Vegetarierin“":               "@diet",
+		"Der Nutzer sagt: „Die Miete ist 1.150 €“":              "@cash",
+		"The lease is £1,150 from May":                          "@cash",
 		"The lease is as it was since March.":                   "",
 		"The user has a dog.":                                   "",
 		"The user says: “from August the office opens earlier”": "",
 	} {
 		found := ReadStatements(content, false, "").parts[0].forms()
+		if keys := Keys(content, false); want != "" && !slices.Contains(keys, want) {
+			t.Errorf("%q has the keys %q, want %q", content, keys, want)
+		}
 		if _, ok := found[want]; len(found) > 1 && !ok || want == "" != (len(found) == 0) || want != "" && !ok {
 			t.Errorf("%q has %v, want %q", content, found, want)
 		}

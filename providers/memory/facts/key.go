@@ -16,7 +16,7 @@ func Keys(content string, instruction bool) []string {
 	}
 	var before string
 	var ws []token
-	add := func(f []byte, capital bool, sign byte) {
+	add := func(f []byte, capital bool, sign byte, money bool) {
 		w := strings.Trim(string(f), "'")
 		if w != "" && w[0] > '9' && isContent(w) && !currencies[w] {
 			out = append(out, key(stem(w)))
@@ -37,11 +37,11 @@ func Keys(content string, instruction bool) []string {
 			out = append(out, "#home")
 		}
 		if before = w; w != "" {
-			ws = append(ws, token{w, sign})
+			ws = append(ws, token{w, sign, money})
 		}
 	}
 	var word []byte
-	capital := false
+	capital, money := false, false // money: the sign of a currency stands before the word
 	var sign, last byte = ' ', ' ' // before the word, and before the current sign
 	for _, r := range content {
 		c := fold(r)
@@ -50,12 +50,13 @@ func Keys(content string, instruction bool) []string {
 		}
 		if !inWord(c) {
 			if len(word) > 0 {
-				add(word, capital, sign)
+				add(word, capital, sign, money)
 				last = 0
 			}
 			if c == '$' && len(ws) > 0 && (last == 0 || last == ' ') {
-				ws[len(ws)-1].sign = c // "29 €"
+				ws[len(ws)-1].money = true // "29 €"
 			}
+			money = c == '$'
 			if word = word[:0]; last == 0 {
 				sign = c
 			} else {
@@ -70,7 +71,7 @@ func Keys(content string, instruction bool) []string {
 		word = append(word, c)
 	}
 	if len(word) > 0 {
-		add(word, capital, sign)
+		add(word, capital, sign, money)
 	}
 	number := 0 // the index behind the last number
 	for i := range ws {
