@@ -89,7 +89,7 @@ func allSettings() []setting {
 				fixed(localIndex), checkIndex,
 			},
 			{
-				"acknowledge", "what a write waits for: indexed (the database and an index in a server, unless that is away) or stored " +
+				"acknowledge", "each write waits for: indexed (the database and an index in a server, unless that is away) or stored " +
 					"(the database alone)",
 				fixed(ackIndexed), checkOneOf(ackIndexed, ackStored),
 			},
