@@ -155,7 +155,7 @@ func TestContextOfLittleRelevance(t *testing.T) {
 	put(t, eng, "", "travel.md", "# Travel policy\n\nHotels are reimbursed up to 180 EUR a night in Paris and London.\n")
 	s := stdio(t, mcpserver.New(mcpserver.Local(eng), mcpserver.Options{}))
 	type answer struct{ Context, Note string }
-	question := map[string]any{"query": "how do penguins sleep in winter?"}
+	question := map[string]any{"query": "where do storks spend the winter?"}
 	if a := call[answer](t, s, "context", question); a.Context != "" || !strings.Contains(a.Note, "min_relevance 0 shows it") {
 		t.Errorf("unasked: %+v", a)
 	}
