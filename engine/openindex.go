@@ -31,13 +31,13 @@ func (e *core) openIndexes() (index.Opener, error) {
 	var o index.Opener
 	var err error
 	follows := func() bool { return e.node.isLed() } // the node is made later
-	if e.opts.AckStored && e.opts.Store != "" && !pgvector.Serves(e.opts.Index) {
+	switch {
+	case pgvector.Serves(e.opts.Index):
+		o, err = pgvector.New(pgvector.Options{URL: e.opts.Index, Follows: follows, Logger: e.opts.Logger})
+	case e.opts.AckStored && e.opts.Store != "":
 		return nil, ragctx.Invalid("acknowledge", "is stored, which an index in Weaviate cannot have beside a store for several nodes: "+
 			"another node would not know what the index lacks; leave it at indexed, or use pgvector")
-	}
-	if pgvector.Serves(e.opts.Index) {
-		o, err = pgvector.New(pgvector.Options{URL: e.opts.Index, Follows: follows, Logger: e.opts.Logger})
-	} else {
+	default:
 		o, err = weaviate.New(weaviate.Options{
 			URL: e.opts.Index, Key: e.opts.IndexKey, Now: e.opts.Now, Logger: e.opts.Logger, Follows: follows,
 		})

@@ -46,11 +46,11 @@ type slot[L part] struct {
 	complete  atomic.Bool   // it has everything that the catalog has
 	suspected atomic.Bool   // a search failed in a way that reopening may fix
 	at        atomic.Uint64 // it has everything up to this change; set under Hybrid.write
+	failures  atomic.Int64  // consecutive; set under Hybrid.write
 
 	// Guarded by Hybrid.write.
-	failures atomic.Int64 // consecutive
-	retry    time.Time    // not before this time
-	closed   bool         // permanently
+	retry  time.Time // not before this time
+	closed bool      // permanently
 }
 
 // current returns the index, or false if the slot is empty.
@@ -155,9 +155,7 @@ func (s *slot[L]) state() State {
 	switch _, ok := s.current(); {
 	case !ok && s.failures.Load() > 0:
 		return Failed
-	case !ok:
-		return Behind
-	case !s.complete.Load():
+	case !ok || !s.complete.Load():
 		return Behind
 	}
 	return Ready

@@ -158,32 +158,29 @@ var tokenWords = map[string]bool{
 // licenceKey returns the end of the key at i, or i: four or more groups of four to six capital letters and digits with dashes
 // between them, most of them with both. Groups of one pattern are codes, such as numbers of flights.
 func licenceKey(s string, i int) int {
-	groups, mixed, end := 0, 0, i
-	first, same := "", true
-	for at := i; groups < 12; {
-		letter, digit, pattern, j := false, false, "", at
-		for j < len(s) && j-at < 7 && (digits[s[j]] || s[j] >= 'A' && s[j] <= 'Z') {
-			if digits[s[j]] {
-				digit, pattern = true, pattern+"0"
-			} else {
-				letter, pattern = true, pattern+"A"
+	groups, mixed, same, end := 0, 0, true, i
+	first := 0 // the pattern of the first group
+	for at := i; groups < 12; at = end + 1 {
+		pattern := 1 // and a bit for each byte, 1 for a digit
+		for end = at; end < len(s) && end-at < 7 && (digits[s[end]] || s[end] >= 'A' && s[end] <= 'Z'); end++ {
+			if pattern <<= 1; digits[s[end]] {
+				pattern++
 			}
-			j++
 		}
-		if j-at < 4 || j-at > 6 {
+		n := end - at
+		if n < 4 || n > 6 {
 			return i
 		}
-		if first == "" {
+		if groups == 0 {
 			first = pattern
 		}
-		same = same && pattern == first
-		if groups, end = groups+1, j; letter && digit {
+		groups, same = groups+1, same && pattern == first
+		if letters, numbers := 1<<n, 1<<(n+1)-1; pattern != letters && pattern != numbers {
 			mixed++
 		}
-		if j == len(s) || s[j] != '-' {
+		if end == len(s) || s[end] != '-' {
 			break
 		}
-		at = j + 1
 	}
 	if groups < 4 || same || mixed*4 < groups*3 || !wordEndsAt(s, end) {
 		return i

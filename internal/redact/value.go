@@ -40,7 +40,7 @@ func (p *scanner) value(c class, i, j int) {
 	if start >= end || p.touched(start, end) {
 		return
 	}
-	if _, known := knownToken(p.s, start); known > start && known >= end {
+	if _, known := knownToken(p.s, start); known >= end {
 		return // found by its own shape
 	}
 	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+3)], p.isVariable(i)) {
