@@ -112,6 +112,8 @@ type Query struct {
 	// index.
 	Text   string
 	Vector []float32
+	// Sentences are those of Text that ask, if it has others as well. They are also searched by themselves.
+	Sentences []Sentence
 	// Phrases must occur in every hit, as far as the keyword index can decide: its chunks have the
 	// words of each phrase one after the other. The caller verifies the texts of the hits. Phrases
 	// are ignored while the keyword index is incomplete.

@@ -26,6 +26,9 @@ func (q *Query) Where(state uint64) Where {
 // the very top of either score.
 func (q *Query) retrieval() Retrieval {
 	depth := max(minDepth, 2*q.K)
+	if len(q.Sentences) > 0 {
+		depth *= 2 // a chunk that one text ranks low may be among the best of another
+	}
 	r := Retrieval{
 		Where: q.Where(0), Text: q.Text, More: q.More, Params: q.Keyword, Patterns: q.Patterns, Spelling: q.Spelling,
 		Vector: q.Vector, Space: q.Space, Exact: q.Exact, WordDepth: depth, VectorDepth: depth,
@@ -52,7 +55,7 @@ func (r *Retrieval) withMessages(d *ConversationWeights, win *timeexpr.Window) {
 }
 
 // Search returns the K best chunks. It fails only if the engine could not answer, or q's parameters are
-// out of range. It makes at most three calls of the engine.
+// out of range.
 func (x Index) Search(ctx context.Context, q Query) (Result, error) {
 	if err := q.Keyword.Validate(); err != nil {
 		return Result{}, fmt.Errorf("index: search: %w", err)
@@ -67,26 +70,12 @@ func (x Index) Search(ctx context.Context, q Query) (Result, error) {
 	if win != nil && q.Time.List {
 		return x.during(ctx, &q, win)
 	}
-	r := q.retrieval()
-	// A query with vectors alone gets plain cosines.
-	featured := r.hasText() && (q.Conversation != nil || win != nil)
-	if featured {
-		r.withMessages(q.Conversation, win)
-	}
-	found, err := x.Retrieve(ctx, r)
+	all, err := x.rankAll(ctx, &q, win)
 	if err != nil {
 		return Result{}, err
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
-	list := q.Fusion.withoutChance(found.Candidates)
-	fuse(list, q.Fusion, r.Text, found.Words, found.Vectors)
-	slices.SortFunc(list, better)
-	if featured && len(list) > 0 {
-		if list, err = x.addFeatures(ctx, &q, list, &found, win); err != nil {
-			return Result{}, err
-		}
-	}
-	list = setRelevance(list, found.Words && q.Fusion.Method != "rrf")
+	list, found := setRelevance(all.list, all.byWords), &all.found
 	res := Result{
 		Hits: hitsOf(list[:min(q.K, len(list))]), State: found.State, Degraded: found.Degraded, Window: win,
 		Corrections: found.Corrections, Terms: found.Terms,
@@ -95,6 +84,47 @@ func (x Index) Search(ctx context.Context, q Query) (Result, error) {
 		res.Terms = append(res.Terms, c.Term)
 	}
 	return res, nil
+}
+
+// ranked is what one text found, best first.
+type ranked struct {
+	list    []Candidate
+	found   Found
+	byWords bool // the scores come from words and vectors
+	full    bool // the engine may have found only a part
+}
+
+// rankAll ranks by the question, and by each of its sentences if q has some.
+func (x Index) rankAll(ctx context.Context, q *Query, win *timeexpr.Window) (ranked, error) {
+	if len(q.Sentences) > 0 {
+		return x.rankSentences(ctx, q, win)
+	}
+	return x.rank(ctx, q, win)
+}
+
+// rank ranks by one text. It makes at most three calls of the engine.
+func (x Index) rank(ctx context.Context, q *Query, win *timeexpr.Window) (ranked, error) {
+	r := q.retrieval()
+	// A query with vectors alone gets plain cosines.
+	featured := r.hasText() && (q.Conversation != nil || win != nil)
+	if featured {
+		r.withMessages(q.Conversation, win)
+	}
+	found, err := x.Retrieve(ctx, r)
+	if err != nil {
+		return ranked{}, err
+	}
+	defer trace.Start(ctx, trace.Fuse).End()
+	list := q.Fusion.withoutChance(found.Candidates)
+	fuse(list, q.Fusion, r.Text, found.Words, found.Vectors)
+	slices.SortFunc(list, better)
+	if featured && len(list) > 0 {
+		if list, err = x.addFeatures(ctx, q, list, &found, win); err != nil {
+			return ranked{}, err
+		}
+	}
+	full := len(found.Candidates) >= r.WordDepth
+	return ranked{list, found, found.Words && q.Fusion.Method != "rrf", full}, nil
 }
 
 // better orders candidates, best first.

@@ -23,6 +23,8 @@ const (
 	floorEither = .0183 // its gain over the one that is better for each question
 	floorPairs  = .8730 // the lower of the two shares of pairs that are in order
 	floorAUC    = .8365 // how well the best relevance tells whether there is an answer
+	// floorMessages bounds the nDCG@10 of the merged list for questions in messages.
+	floorMessages = .65
 )
 
 const (
@@ -42,6 +44,7 @@ func mixedNow() time.Time { return time.Date(2025, 10, 6, 9, 0, 0, 0, time.UTC) 
 type mixedQuestion struct {
 	ID       string `json:"_id"`
 	Text     string `json:"text"`
+	Message  string `json:"-"` // the question in a message with other matters, or ""
 	Metadata struct {
 		User string `json:"user"`
 	} `json:"metadata"`
@@ -73,12 +76,17 @@ func readMixed(t *testing.T) mixedSet {
 		s.turns = append(s.turns, turn)
 		return nil
 	}))
+	messages := make(map[string]string)
+	must(t, readJSONL(filepath.Join(mixedDir, "messages.jsonl"), func(m struct{ ID, Message string }) error {
+		messages[m.ID] = m.Message
+		return nil
+	}))
 	qrels, err := readFile(filepath.Join(mixedDir, qrelsFile), ReadQrels)
 	must(t, err)
 	groups, err := readFile(filepath.Join(mixedDir, groupsFile), readGroups)
 	must(t, err)
 	must(t, readJSONL(filepath.Join(mixedDir, queriesFile), func(q mixedQuestion) error {
-		q.grades = qrels[q.ID]
+		q.grades, q.Message = qrels[q.ID], messages[q.ID]
 		for _, g := range groups {
 			switch {
 			case !slices.Contains(g.Questions, q.ID):
@@ -198,6 +206,29 @@ func TestMixed(t *testing.T) {
 		if x.got < x.least {
 			t.Errorf("%s: %.4f, less than %.4f", what, x.got, x.least)
 		}
+	}
+}
+
+// TestMixedMessages asks the questions as people type them: in messages that also greet, tell and thank.
+func TestMixedMessages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks an engine a hundred messages, one after the other")
+	}
+	s := readMixed(t)
+	m := mixedRun{eng: s.fill(t)}
+	var bare, messages []mixedAnswer
+	for _, q := range s.questions {
+		if q.Message == "" || len(q.grades) == 0 {
+			continue
+		}
+		bare = append(bare, mixedAnswer{question: q, merged: m.ask(t, q)})
+		q.Text = q.Message
+		messages = append(messages, mixedAnswer{question: q, merged: m.ask(t, q)})
+	}
+	got := meansOf(messages).merged
+	t.Logf("nDCG@10 of %d messages %.4f, of their questions alone %.4f", len(messages), got, meansOf(bare).merged)
+	if got < floorMessages {
+		t.Errorf("nDCG@10 of messages: %.4f, less than %.4f", got, floorMessages)
 	}
 }
 

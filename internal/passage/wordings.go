@@ -16,6 +16,14 @@ func Wordings(q ragctx.ContextQuery) []index.Wording {
 	return IndexWordings(queryexpand.Expand(q).Wordings)
 }
 
+// Sentences returns the sentences of the question that are searched by themselves, too.
+func Sentences(q ragctx.ContextQuery) (out []index.Sentence) {
+	for _, s := range queryexpand.Asking(q.Query) {
+		out = append(out, index.Sentence{Text: s})
+	}
+	return out
+}
+
 // ParamPhrases is the parameter of a query that, when true, requires hits to contain its quoted
 // phrases. Searches set it by default. Prompts do not: a quotation in a prompt is rarely meant as a
 // search, and its words find it better.

@@ -36,4 +36,14 @@ var english = language{
 		"new topic", "different topic", "another topic", "new question", "different question", "another question",
 		"unrelated", "by the way", "something else entirely", "something completely different", "changing the subject", "change of topic",
 	},
+	asking: `how what which who whom whose where when why can could may do does did is are am was were have has should would will shall
+	write draft list describe summarize summarise explain show give tell make create implement produce turn put prepare compile
+	find build help add translate compare check calculate compute suggest recommend outline sketch generate convert rewrite provide`,
+	manners: `please pls kindly just now anyway hello first second`,
+	requests: []string{
+		"how do", "how does", "how can", "how to", "how would", "how should", "how much", "how many", "how long", "how often",
+		"what is", "what are", "what does", "what do", "what kind", "what the", "which", "whether", "wonder", "is there", "are there",
+		"can i", "could i", "do i", "should i", "want to know", "like to know", "need to know", "i need", "looking for", "find",
+		"tell me", "show me", "give me", "explain", "describe", "write", "draft", "list", "summarize", "summarise",
+	},
 }

@@ -26,4 +26,13 @@ var french = language{
 	},
 	objects: `le la les l`,
 	subject: `je j tu il elle on nous vous ils elles ne n`,
+	asking: `comment que quel quelle quels quelles qui quoi où quand pourquoi combien peut peux pouvez pourrait pourrais pourriez
+	dois doit devons sont avez écris écrivez rédige rédigez explique expliquez montre montrez donne donnez dis dites fais faites liste
+	listez résume résumez trouve trouvez aide aidez traduis traduisez compare comparez calcule calculez décris décrivez propose proposez
+	crée créez`,
+	manners: `bonjour salut maintenant premièrement deuxièmement`,
+	requests: []string{
+		"est ce que", "qu est ce", "est ce qu", "j ai besoin", "il me faut", "je cherche", "on cherche", "savoir si", "savoir comment",
+		"savoir quel", "me demande", "dis moi", "dites moi", "peux tu", "pouvez vous", "pourrais tu", "pourriez vous", "y a t il",
+	},
 }

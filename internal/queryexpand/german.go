@@ -27,4 +27,14 @@ var german = language{
 	turns: []string{
 		"neues thema", "anderes thema", "andere frage", "neue frage", "etwas ganz anderes", "was ganz anderes", "themawechsel", "übrigens",
 	},
+	asking: `wie was welche welcher welches welchen welchem wer wen wem wessen wann wo woher wohin warum wieso weshalb worauf womit wofür
+	wovon wozu woran worin kann kannst können könnt könnte könntest könnten ist sind war hat haben gibt darf dürfen muss müssen soll
+	sollen sollte sollten wird werden schreib schreibe schreiben zeig zeige zeigen erklär erkläre erklären liste nenn nenne nennen erstell
+	erstelle erstellen mach mache machen gib geben hilf helfen such suche suchen finde finden beschreib beschreibe fass fasse fassen
+	übersetze übersetzen vergleiche vergleichen prüfe prüfen berechne berechnen`,
+	manners: `bitte mal kurz hallo hi jetzt erstens zweitens`,
+	requests: []string{
+		"ich brauche", "ich suche", "wir brauchen", "wir suchen", "ich wüsste", "wissen ob", "wissen wie", "wissen was", "frage mich",
+		"sag mir", "sagen sie mir", "weißt du", "wissen sie", "kannst du", "könntest du", "können sie", "könnten sie", "gibt es",
+	},
 }

@@ -28,6 +28,10 @@ type language struct {
 	breaks, fillers string
 	// turns announce a new topic.
 	turns []string
+	// asking lists words that begin a question or an order, manners those that may come before, and requests the
+	// beginnings of an indirect one.
+	asking, manners string
+	requests        []string
 	// objects lists articles that refer to something after a word of subject.
 	objects, subject string
 }
@@ -39,7 +43,8 @@ type wordSet map[string]bool
 type lexicon struct {
 	function, refers, owners, points, places, being, joins   wordSet
 	openers, tails, links, breaks, fillers, objects, subject wordSet
-	phrases, turns                                           []string
+	asking, manners                                          wordSet
+	phrases, turns, requests                                 []string
 	infinitives                                              bool // infinitives take their object as a suffix: "borrarlo"
 }
 
@@ -63,6 +68,7 @@ func (l language) compile() *lexicon {
 		being: set(l.being), joins: set(l.joins),
 		openers: set(l.openers), tails: set(l.tails), links: set(l.links), breaks: set(l.breaks), fillers: set(l.fillers),
 		objects: set(l.objects), subject: set(l.subject), phrases: l.phrases, turns: l.turns,
+		asking: set(l.asking), manners: set(l.manners), requests: l.requests,
 	}
 }
 

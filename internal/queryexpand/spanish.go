@@ -23,4 +23,13 @@ var spanish = language{
 	turns:   []string{"otra pregunta", "otro tema", "nueva pregunta", "nuevo tema", "cambiando de tema", "por cierto"},
 	objects: `lo la los las`,
 	subject: `se me te nos no yo tú`,
+	asking: `cómo qué cuál cuáles quién quiénes cuándo dónde adónde puede puedes podría podrías es son
+	hay tiene debo debemos escribe escriba redacta redacte explica explique muestra muestre muéstrame dame dime haz haga lista resume
+	busca busque encuentra ayúdame traduce traduzca compara compare calcula calcule describe describa propón crea ` +
+		`cuánto cuánta cuántos cuántas`, //nolint:misspell // Spanish
+	manners: `por favor hola ahora primero segundo`,
+	requests: []string{
+		"por qué", "necesito", "necesitamos", "busco", "estoy buscando", "quiero saber", "quisiera saber", "gustaría saber", "saber si",
+		"saber cómo", "me pregunto", "me puedes", "me podrías", "puedes decirme",
+	},
 }

@@ -161,9 +161,8 @@ func (s *search) askIn(ctx context.Context, in *Space, k int) (found, error) {
 	plan := s.plan
 	plan.K, plan.More = k, slices.Concat(plan.More, s.feedback)
 	var degraded []string
-	var err error
 	span := trace.Start(ctx, trace.Embed)
-	plan.Vector, err = in.queryVector(ctx, s.plan)
+	err := s.embed(ctx, in, &plan)
 	span.End()
 	if err != nil {
 		s.Logger.Log(ctx, EmbedderLogLevel(err), "embedder failed on a query", "error", err)
@@ -176,6 +175,22 @@ func (s *search) askIn(ctx context.Context, in *Space, k int) (found, error) {
 	res, err := s.index.Search(ctx, plan)
 	res.Degraded = append(degraded, res.Degraded...)
 	return found{res, len(res.Hits) == k}, err
+}
+
+// embed sets the vectors of a question and of its sentences.
+func (s *search) embed(ctx context.Context, in *Space, plan *index.Query) (err error) {
+	if plan.Vector, err = in.queryVector(ctx, s.plan); err != nil {
+		return err
+	}
+	plan.Sentences = slices.Clone(plan.Sentences)
+	for i := range plan.Sentences {
+		part := s.plan
+		part.Text = plan.Sentences[i].Text
+		if plan.Sentences[i].Vector, err = in.queryVector(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // EmbedderLogLevel returns the log level of an embedder's failure. Failures while the circuit breaker is

@@ -39,7 +39,8 @@ func NewProvider(from *retrieve.Retriever, r Ranking) *Provider {
 // namespace, not to a user, session or agent, so those do not restrict it.
 func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
-		Text: q.Query, Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
+		Text: q.Query, Sentences: passage.Sentences(q),
+		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
 		More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now,
 		Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
 	}

@@ -62,6 +62,9 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 		Filter:  q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
 		Fusion: o.Fusion,
 	}
+	for _, s := range passage.Sentences(q) {
+		plan.Sentences = append(plan.Sentences, index.Sentence{Text: withoutPronouns(s.Text)})
+	}
 	plan.Filter.SessionID = "" // is part of the scope
 	plan.Fusion.VectorShare = cmp.Or(plan.Fusion.VectorShare, DefaultVectorShare)
 	if q.Params[ParamConversation] != false {
