@@ -156,15 +156,18 @@ func FirstDistinct(items []ragctx.ContextItem, n int) []ragctx.ContextItem {
 }
 
 // Complete adds the other forms of the items, except for those of duplicates. The caller may have sorted the items and
-// removed some. After reading 16 MiB of texts, the rest of the items get no other forms.
+// removed some. After reading 16 MiB of texts, the rest of the items get no other forms. Without a budget none gets any,
+// except at depth full, where a form has the passage that was found.
 func (a *Assembled) Complete(ctx context.Context) error {
 	kept := a.Items[:0]
 	seen := make(map[string]bool)
 	a.builder.texts.bytes = 0
 	growing := a.growing()
+	q := a.request.Query
+	fitted := q.MaxTokens > 0 || q.Depth == ragctx.DepthFull
 	for i, it := range a.Items {
 		text := folded(it.Content)
-		if !seen[text] && !a.builder.spent() {
+		if fitted && !seen[text] && !a.builder.spent() {
 			if err := a.builder.forms(ctx, a.runs[it.ID], &it, i < growing); erased(err) {
 				a.Distinct--
 				continue
@@ -177,7 +180,9 @@ func (a *Assembled) Complete(ctx context.Context) error {
 		kept = append(kept, it)
 	}
 	a.Items = kept
-	a.findWhole()
+	if fitted {
+		a.findWhole()
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -182,6 +183,39 @@ func TestItemsFarFromTheBestDoNotGrow(t *testing.T) {
 		items := assemble(t, &s, q, false, hit(near[3], .9), hit(far[4], passage.GrowShare*.9-.01))
 		if len(items) != 2 || items[0].Forms.Wider.Text == "" || (items[1].Forms.Wider.Text == "") != (least != nil) {
 			t.Errorf("minimum relevance %v: %+v", least, items)
+		}
+	}
+}
+
+// TestFormsNeedABudget: without one, items are the same, but have no other forms unless a form has the passage.
+func TestFormsNeedABudget(t *testing.T) {
+	for _, depth := range []ragctx.ContextDepth{ragctx.DepthOverview, ragctx.DepthFull} {
+		for _, whole := range []bool{false, true} {
+			var s shelf
+			chunks := s.add(doc(1, "a.md"), lines(12))
+			made := func(budget int) ragctx.ContextItem {
+				q := ragctx.NewQuery("topic 3").WithDefaults()
+				q.Depth, q.MaxTokens = depth, budget
+				a, err := passage.Assemble(t.Context(), &s, passage.Request{
+					Query: q, Search: index.Query{Now: now}, Hits: []index.Hit{hit(chunks[3], .9)}, Whole: whole,
+				})
+				if err == nil {
+					err = a.Complete(t.Context())
+				}
+				if err != nil || len(a.Items) != 1 {
+					t.Fatal(a.Items, err)
+				}
+				return a.Items[0]
+			}
+			with, without := made(4000), made(0)
+			none := ragctx.Forms{}
+			if reflect.DeepEqual(with.Forms, none) || reflect.DeepEqual(without.Forms, none) != (depth == ragctx.DepthOverview) {
+				t.Errorf("%s: forms %v with a budget, %v without", depth, with.Forms, without.Forms)
+			}
+			with.Forms, without.Forms = none, none
+			if !reflect.DeepEqual(with, without) {
+				t.Errorf("%s: %+v with a budget, %+v without", depth, with, without)
+			}
 		}
 	}
 }

@@ -308,6 +308,26 @@ func TestOrderDoesNotShareSignals(t *testing.T) {
 	}
 }
 
+// TestRankHasNoBudget: providers are told so, as they need not make forms.
+func TestRankHasNoBudget(t *testing.T) {
+	asked := ragctx.ContextQuery{MaxTokens: 1}
+	r := newResolver(t, resolve.Options{Providers: []resolve.Registered{{Provider: recorder{fake{name: "p"}, &asked}}}})
+	if _, err := r.Rank(t.Context(), ragctx.NewQuery("q").WithDefaults(), "p"); err != nil || asked.MaxTokens != 0 {
+		t.Errorf("asked with a budget of %d tokens: %v", asked.MaxTokens, err)
+	}
+}
+
+// recorder is a provider that records the query.
+type recorder struct {
+	fake
+	asked *ragctx.ContextQuery
+}
+
+func (r recorder) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.ContextResult, error) {
+	*r.asked = q
+	return r.fake.Query(ctx, q)
+}
+
 func TestDiversity(t *testing.T) {
 	items := []ragctx.ContextItem{
 		item("guide2", .9, "To restore a backup run the restore command and wait"),

@@ -270,7 +270,9 @@ func (r *Resolver) Rank(ctx context.Context, q ragctx.ContextQuery, providers ..
 	entries := concerned(slices.DeleteFunc(slices.Clone(r.snapshot()), func(e *entry) bool {
 		return !slices.Contains(providers, e.name)
 	}), q)
-	outcomes, err := r.ask(ctx, r.providerQuery(q), entries)
+	asked := r.providerQuery(q)
+	asked.MaxTokens = 0 // nothing is fitted, so items need no other forms
+	outcomes, err := r.ask(ctx, asked, entries)
 	if err != nil {
 		return Answer{}, err
 	}
