@@ -3,7 +3,9 @@ package index_test
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/ragctx/ragctx/index"
 )
@@ -58,6 +60,45 @@ func TestDeferred(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCompactWhileWritten compacts an index in the background to which each batch brings the next. That ends with what was there
+// when it began.
+func TestCompactWhileWritten(t *testing.T) {
+	var h *harness
+	busy := &busyWords{words: newWords()}
+	h = newHarness(t, index.Options{
+		Deferred: true, Keyword: func() (index.KeywordIndex, error) { return busy, nil },
+	})
+	defer h.Close()
+	defer busy.next.Store(nil)
+	write := func() {
+		seq := busy.seq.Add(1)
+		h.feed.add(one(seq, "apple", 1, 0))
+		_ = h.CatchUp(t.Context(), seq)
+	}
+	busy.next.Store(&write)
+	write()
+	ctx, end := context.WithTimeout(t.Context(), 10*time.Second)
+	defer end()
+	if err := h.Compact(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// busyWords call next with each batch.
+type busyWords struct {
+	*words
+
+	seq  atomic.Uint64
+	next atomic.Pointer[func()]
+}
+
+func (b *busyWords) Apply(ctx context.Context, seq uint64, upserts []index.TextChunk, deletes []uint64) error {
+	if next := b.next.Load(); next != nil {
+		(*next)()
+	}
+	return b.words.Apply(ctx, seq, upserts, deletes)
 }
 
 // laboriousArrows take a batch once they are released.

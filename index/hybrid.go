@@ -223,15 +223,16 @@ func (h *Hybrid) Compact(ctx context.Context) error {
 	return errors.Join(append(errs, h.save(true))...)
 }
 
-// compact compacts an index that is complete. An index being prepared gets no new changes until it
-// is switched to, so compact feeds it first, and so it does one that is fed in the background.
+// compact compacts an index that has everything that was applied when it is called. An index being prepared gets no new changes
+// until it is switched to, so compact feeds it first, and so it does one that is fed in the background.
 func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) error {
+	newest := h.applied.Load()
 	if h.opts.Deferred {
 		if err := ensure(h, s); err != nil {
 			return fmt.Errorf("%w: the %s index: %w", ragctx.ErrUnavailable, name, err)
 		}
 	}
-	for s.complete.Load() && s.at.Load() < h.applied.Load() || !s.complete.Load() && h.opts.Deferred {
+	for s.at.Load() < newest && (s.complete.Load() || h.opts.Deferred) {
 		if _, ok := s.current(); !ok {
 			break
 		}
@@ -239,8 +240,8 @@ func compact[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], wa
 			return err
 		}
 	}
-	l, complete, ok := s.serving()
-	if !ok || !complete {
+	l, ok := s.current()
+	if !ok || s.at.Load() < newest {
 		return fmt.Errorf("%w: the %s index is %s; try again when it is ready", ragctx.ErrUnavailable, name, s.state())
 	}
 	err := l.Compact(ctx)
