@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -41,10 +42,12 @@ func (c *cosines) want(id uint64, at int, around bool) {
 // parallelCosines is the number of cosines from which a second goroutine is worth its cost.
 const parallelCosines = 16
 
-// distant is a vector index in another process. Similarities returns the cosines of chunks in one call, as those of
+// distant is a vector index in another process. It is asked for many cosines with one search, as those of
 // [VectorIndex.Similarity] each wait for the network.
 type distant interface {
-	Similarities(ctx context.Context, v []float32, ids []uint64) (map[uint64]float64, error)
+	VectorIndex
+	// MaxOnly is how many chunks [VectorQuery.Only] may name.
+	MaxOnly() int
 }
 
 // fillIn finds the cosines, half of them in a second goroutine: their vectors are scattered in memory, and
@@ -77,18 +80,28 @@ func (c *cosines) fillIn(ctx context.Context, r *Retrieval, sp *vectorSpace) err
 }
 
 // fillInAtOnce asks another process for the cosines.
-func (c *cosines) fillInAtOnce(ctx context.Context, v []float32, d distant) error {
+func (c *cosines) fillInAtOnce(ctx context.Context, v []float32, d distant) (err error) {
 	var ids []uint64
 	for _, w := range c.wanted {
 		if !w.known {
 			ids = append(ids, w.id)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
 	slices.Sort(ids)
-	found, err := d.Similarities(ctx, v, slices.Compact(ids))
+	found := make(map[uint64]float64, len(ids))
+	for some := range slices.Chunk(slices.Compact(ids), d.MaxOnly()) {
+		var near []Scored
+		near, err = d.Search(ctx, VectorQuery{Vector: v, K: len(some), Only: some})
+		for _, s := range near {
+			found[s.ID] = s.Score
+		}
+		if errors.Is(err, ErrBehind) { // the search says that
+			err = nil
+		}
+		if err != nil {
+			break
+		}
+	}
 	for i := range c.wanted {
 		if w := &c.wanted[i]; !w.known {
 			w.value, w.known = found[w.id]

@@ -47,14 +47,19 @@ func (a distantArrows) Similarity([]float32, uint64) (float64, bool) {
 	panic("a request for each chunk")
 }
 
-func (a distantArrows) Similarities(_ context.Context, v []float32, ids []uint64) (map[uint64]float64, error) {
-	found := make(map[uint64]float64, len(ids))
-	for _, id := range ids {
-		if _, twice := found[id]; twice {
-			return nil, fmt.Errorf("chunk %d is asked for twice", id)
+func (distantArrows) MaxOnly() int { return 2 }
+
+func (a distantArrows) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
+	if q.Only == nil {
+		return a.arrows.Search(ctx, q)
+	}
+	var found []index.Scored
+	for i, id := range q.Only {
+		if i == a.MaxOnly() || q.K != len(q.Only) || i > 0 && id <= q.Only[i-1] {
+			return nil, fmt.Errorf("%d of the chunks %v are asked for", q.K, q.Only)
 		}
-		if s, ok := a.arrows.Similarity(v, id); ok {
-			found[id] = s
+		if s, ok := a.arrows.Similarity(q.Vector, id); ok {
+			found = append(found, index.Scored{ID: id, Score: s})
 		}
 	}
 	return found, nil
@@ -147,8 +152,11 @@ func TestCosinesAroundUnused(t *testing.T) {
 // silentArrows finds all vectors, so nothing is left to ask for.
 type silentArrows struct{ distantArrows }
 
-func (silentArrows) Similarities(context.Context, []float32, []uint64) (map[uint64]float64, error) {
-	panic("a request for the chunks around")
+func (s silentArrows) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored, error) {
+	if q.Only != nil {
+		panic("a request for the chunks around")
+	}
+	return s.distantArrows.Search(ctx, q)
 }
 
 // TestLoneVectorKeepsAScore: a hit of the vector index alone counts, however far from the question the chunks around it are.

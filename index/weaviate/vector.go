@@ -2,7 +2,7 @@ package weaviate
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -66,24 +66,12 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 
 // Similarity implements [index.VectorIndex]. It asks the server.
 func (x *vectorIndex) Similarity(v []float32, id uint64) (float64, bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), searchTime)
-	defer cancel()
-	found, err := x.Similarities(ctx, v, []uint64{id})
-	s, ok := found[id]
-	return s, ok && err == nil
+	near, err := x.Search(context.Background(), index.VectorQuery{Vector: v, K: 1, Only: index.Only{id}})
+	if len(near) == 0 || err != nil && !errors.Is(err, index.ErrBehind) {
+		return 0, false
+	}
+	return near[0].Score, true
 }
 
-// Similarities returns the cosines between v and the vectors of chunks, by chunk, with one request for [maxOnly] of them.
-func (x *vectorIndex) Similarities(ctx context.Context, v []float32, ids []uint64) (map[uint64]float64, error) {
-	found := make(map[uint64]float64, len(ids))
-	for some := range slices.Chunk(ids, maxOnly) {
-		near, err := x.Search(ctx, index.VectorQuery{Vector: v, K: len(some), Only: some})
-		for _, s := range near {
-			found[s.ID] = s.Score
-		}
-		if err != nil {
-			return found, err
-		}
-	}
-	return found, nil
-}
+// MaxOnly returns the number of chunks that a search of a few may name.
+func (x *vectorIndex) MaxOnly() int { return maxOnly }
