@@ -97,6 +97,20 @@ func (e Admin) Doctor(ctx context.Context, o DoctorOptions) (Checkup, error) {
 // auditIndexes compares all indexes with the store. searching is the time for measuring recall.
 func (e *core) auditIndexes(ctx context.Context, c *Checkup, recallTime time.Duration, o DoctorOptions) error {
 	each, left := recallTime/5, recallTime
+	return e.eachCollection(ctx, func(name string, id store.Collection) error {
+		o.Searching = min(each, left)
+		found := e.auditIndex(ctx, id, name, o)
+		left -= min(left, found.Searched)
+		if found.Repaired {
+			c.Repaired++
+		}
+		c.Indexes = append(c.Indexes, found)
+		return ctx.Err()
+	})
+}
+
+// eachCollection calls fn for the collections of all namespaces, also those without items.
+func (e *core) eachCollection(ctx context.Context, fn func(namespace string, id store.Collection) error) error {
 	names, err := e.Admin().NamespaceNames(ctx)
 	if err != nil {
 		return err
@@ -107,16 +121,9 @@ func (e *core) auditIndexes(ctx context.Context, c *Checkup, recallTime time.Dur
 			return err
 		}
 		for _, kind := range []store.Kind{store.KindDocuments, store.KindMemories} {
-			o.Searching = min(each, left)
-			found := e.auditIndex(ctx, store.Collection{Namespace: ns, Kind: kind}, name, o)
-			if ctx.Err() != nil {
-				return ctx.Err()
+			if err := fn(name, store.Collection{Namespace: ns, Kind: kind}); err != nil {
+				return err
 			}
-			left -= min(left, found.Searched)
-			if found.Repaired {
-				c.Repaired++
-			}
-			c.Indexes = append(c.Indexes, found)
 		}
 	}
 	return nil

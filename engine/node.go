@@ -89,15 +89,15 @@ func (n *node) isLed() bool { return n.shared != nil && !n.shared.Leads() }
 
 // start begins to lead, or to follow.
 func (n *node) start(ctx context.Context) error {
+	var life, watching context.Context
+	life, n.end = context.WithCancel(context.WithoutCancel(ctx))
+	n.background.Go(func() { n.feedUnused(life) })
 	if !n.isLed() {
 		return n.lead(ctx)
 	}
 	if err := n.readSettings(ctx); err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx)
-	var life, watching context.Context
-	life, n.end = context.WithCancel(ctx)
 	watching, n.watching = context.WithCancel(life)
 	n.background.Go(func() { n.watch(watching) })
 	n.background.Go(func() { n.apply(watching) })

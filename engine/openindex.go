@@ -50,11 +50,15 @@ func (e *core) openIndexes() (index.Opener, error) {
 
 // openIndex opens the index of a collection.
 func (e *core) openIndex(ctx context.Context, id store.Collection) (index.Engine, error) {
-	return e.opts.Indexes.Open(ctx, index.Opening{
+	return e.opts.Indexes.Open(ctx, e.opening(id))
+}
+
+func (e *core) opening(id store.Collection) index.Opening {
+	return index.Opening{
 		Collection: indexOf(id), Space: indexSpace(e.spaces.Current.Load()), Feed: feed{e, id},
 		Origin: e.store.Token, Knows: e.store.KnowsToken, Monitor: e.recallMonitors[id.Kind],
 		Deferred: e.opts.AckStored,
-	})
+	}
 }
 
 // indexOf names a collection to an index.

@@ -93,18 +93,82 @@ func TestIndexOnWeaviate(t *testing.T) {
 
 // TestIndexOnPostgres tests indexes in a PostgreSQL database.
 func TestIndexOnPostgres(t *testing.T) {
-	_, database := pgtest.Extended(t, "vector")
+	servers, database := pgtest.Extended(t, "vector")
 	u, err := url.Parse(database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := u.Host
 	for _, stored := range []bool{false, true} {
-		testIndexOn(t, server, "pgvector", stored, func(addr string) string {
-			u.Host, u.RawQuery = addr, fmt.Sprintf("sslmode=disable&schema=acknowledged_%v", stored)
-			return u.String()
-		})
+		for schema, test := range map[string]func(urlAt func(string) string){
+			"one": func(urlAt func(string) string) { testIndexOn(t, server, "pgvector", stored, urlAt) },
+			"nodes": func(urlAt func(string) string) {
+				testNodesOn(t, servers.Database(t, fmt.Sprintf("nodes_%v", stored)), server, stored, urlAt)
+			},
+		} {
+			test(func(addr string) string {
+				u.Host, u.RawQuery = addr, fmt.Sprintf("sslmode=disable&schema=%s_%v", schema, stored)
+				return u.String()
+			})
+		}
 	}
+}
+
+// testNodesOn lets a node answer from indexes that another one feeds. It says so while they lack something, also when that node has
+// ended; the next node that leads feeds them, whoever uses them.
+func testNodesOn(t *testing.T, database, server string, stored bool, urlAt func(addr string) string) {
+	t.Helper()
+	r := newRelay(t, server)
+	node := func(addr string) *engine.Engine {
+		e, err := engine.Open(t.Context(), engine.Options{
+			Dir: t.TempDir(), Store: database, Follow: true, Index: urlAt(addr), AckStored: stored, AnswerCache: -1, ProviderTimeout: patience,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = e.Close() })
+		return e
+	}
+	put := func(e *engine.Engine, text string) {
+		t.Helper()
+		if _, err := e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: text, Text: text}, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// whole asks a node whether it finds a word. An answer that lacks it must be degraded.
+	whole := func(e *engine.Engine, word string) bool {
+		t.Helper()
+		a, err := e.Context(t.Context(), ragctx.NewQuery("What does the "+word+" eat?"))
+		if errors.Is(err, ragctx.ErrUnavailable) {
+			return false
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(a.Degraded) == 0 && !strings.Contains(a.Rendered(), word) {
+			t.Fatalf("an answer without %s is not degraded: %s", word, a.Rendered())
+		}
+		return len(a.Degraded) == 0
+	}
+	leader := node(r.ln.Addr().String())
+	put(leader, "The walrus eats clams.")
+	reader := node(server)
+	eventually(t, "the reader answers", func() bool { return whole(reader, "walrus") })
+	put(leader, "The otter eats urchins.")
+	eventually(t, "the reader finds the next document", func() bool { return whole(reader, "otter") })
+
+	r.set(false)
+	put(leader, "The narwhal eats halibut.")
+	if whole(reader, "narwhal") {
+		t.Error("the index has what its writer could not send")
+	}
+	last := node(server)
+	_ = leader.Close()
+	eventually(t, "another node leads", func() bool { return reader.Node().Leads() || last.Node().Leads() })
+	if reader.Node().Leads() {
+		reader, last = last, reader
+	}
+	eventually(t, "the node that does not lead answers", func() bool { return whole(reader, "narwhal") })
 }
 
 // testIndexOn writes, asks and deletes with indexes in a server, also while the way to it is cut: writes are acknowledged, and

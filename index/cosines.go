@@ -42,8 +42,8 @@ func (c *cosines) want(id uint64, at int, around bool) {
 // parallelCosines is the number of cosines from which a second goroutine is worth its cost.
 const parallelCosines = 16
 
-// distant is a vector index in another process. It is asked for many cosines with one search, as those of
-// [VectorIndex.Similarity] each wait for the network.
+// distant is a vector index in another process. One search asks it for many cosines, since each call of
+// [VectorIndex.Similarity] waits for the network.
 type distant interface {
 	VectorIndex
 	// MaxOnly is how many chunks [VectorQuery.Only] may name.

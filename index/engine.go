@@ -284,3 +284,9 @@ type Opener interface {
 	// Size returns the bytes that are kept.
 	Size(ctx context.Context) (int64, error)
 }
+
+// Shared is an [Opener] of indexes in a server, from which several processes answer.
+type Shared interface {
+	// Has reports whether the server has all of a collection up to a change. The collection may be open.
+	Has(ctx context.Context, o Opening, seq uint64) (bool, error)
+}

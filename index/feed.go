@@ -65,6 +65,13 @@ func (h *Hybrid) wakeUp() {
 	}
 }
 
+// Reopen opens both indexes again in the background. Changes that they have not saved are then fed to them again.
+func (h *Hybrid) Reopen() {
+	h.keyword.suspected.Store(true)
+	h.vector.Load().suspected.Store(true)
+	h.wakeUp()
+}
+
 // loop feeds the indexes their missing changes until ctx ends. It closes fed once there is nothing
 // more to feed for now.
 func (h *Hybrid) loop(ctx context.Context, fed chan<- struct{}) {
@@ -143,7 +150,7 @@ func maintainSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L
 		h.write.Lock()
 		err := s.suspend(h.opts.Now())
 		h.write.Unlock()
-		h.opts.Logger.WarnContext(ctx, "index is reopened after a failed search", "index", name, "error", err)
+		h.opts.Logger.WarnContext(ctx, "index is reopened", "index", name, "error", err)
 	}
 	if wait, ok := openSlot(ctx, h, name, s); !ok {
 		return wait

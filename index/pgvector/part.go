@@ -51,38 +51,47 @@ func keysOf(chunks []uint64) []int64 {
 	return keys
 }
 
-// open makes the tables, and reads the state of the index. An index of another store or format is deleted.
-func (x *part) open(knows func(origin string) bool, making string) error {
-	if x.origin == nil {
-		x.origin = func() string { return "" }
-	}
-	const where = "namespace = $1 AND kind = $2 AND space = $3"
+// ofCollection selects the row of an index.
+const ofCollection = "namespace = $1 AND kind = $2 AND space = $3"
+
+// load makes the tables, and reads the state of the index. It returns false for one of another store or format.
+func (x *part) load(ctx context.Context, knows func(origin string) bool, making string) (ours bool, err error) {
 	var format, origin string
 	var seq, chunks int64
-	err := x.do(context.Background(), writeTime, func(ctx context.Context) error {
+	err = x.do(ctx, writeTime, func(ctx context.Context) error {
 		if err := x.ensure(ctx, x.table, making); err != nil {
 			return err
 		}
-		err := x.pool.QueryRow(ctx, "SELECT id, format, origin, seq, chunks FROM collections WHERE "+where, x.of.Namespace,
+		err := x.pool.QueryRow(ctx, "SELECT id, format, origin, seq, chunks FROM collections WHERE "+ofCollection, x.of.Namespace,
 			x.of.Kind, x.space).Scan(&x.id, &format, &origin, &seq, &chunks)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		return err
 	})
-	switch {
-	case err != nil:
+	if err != nil || x.id == 0 || format != x.format || knows != nil && !knows(origin) {
+		return false, err
+	}
+	x.saved = uint64(seq) //nolint:gosec // as written
+	x.chunks.Store(chunks)
+	return true, nil
+}
+
+// open opens the index. One of another store or format is deleted.
+func (x *part) open(knows func(origin string) bool, making string) error {
+	if x.origin == nil {
+		x.origin = func() string { return "" }
+	}
+	ours, err := x.load(context.Background(), knows, making)
+	if err != nil || ours {
 		return err
-	case x.id != 0 && format == x.format && (knows == nil || knows(origin)):
-		x.saved = uint64(seq) //nolint:gosec // as written
-		x.chunks.Store(chunks)
-		return nil
-	case x.follows():
+	}
+	if x.follows() {
 		return fmt.Errorf("%w: pgvector: the process that writes has not filled %s yet", ragctx.ErrUnavailable, x.table)
 	}
 	return x.do(context.Background(), dropTime, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
-			if err := remove(ctx, tx, []string{x.table}, where, x.of.Namespace, x.of.Kind, x.space); err != nil {
+			if err := remove(ctx, tx, []string{x.table}, ofCollection, x.of.Namespace, x.of.Kind, x.space); err != nil {
 				return err
 			}
 			return tx.QueryRow(ctx,
@@ -99,8 +108,8 @@ var errTaken = fmt.Errorf("%w: pgvector: another process has written to the inde
 type counts struct{ chunks, items, length int64 }
 
 // apply deletes the rows of chunks and writes new ones, in one transaction. insert queues the statements that write; added is what they
-// add to the numbers of the collection. While another process writes, it only notes the change. The cursor is always written, as that
-// is what the others wait for.
+// add to the numbers of the collection. While another process writes, it only notes the change. The cursor is always written, because
+// the others wait for it.
 func (x *part) apply(ctx context.Context, seq uint64, gone []uint64, added counts, insert func(*pgx.Batch)) error {
 	if x.closed.Load() {
 		return index.ErrClosed

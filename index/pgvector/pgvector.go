@@ -125,7 +125,10 @@ type Opener struct {
 	known map[string]bool // the tables of words and vectors that exist
 }
 
-var _ index.Opener = (*Opener)(nil)
+var (
+	_ index.Opener = (*Opener)(nil)
+	_ index.Shared = (*Opener)(nil)
+)
 
 // New returns an opener. It opens no connection.
 func New(o Options) (*Opener, error) {
@@ -171,14 +174,31 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 }
 
 func (p *Opener) openWords(o index.Opening) (*keywordIndex, error) {
-	x := &keywordIndex{part: p.part(o, "", wordTable, layout+"-"+analysis.Version), candidatesUpTo: candidates}
+	x := p.newWords(o)
 	return x, x.open(o.Knows, "")
 }
 
+func (p *Opener) newWords(o index.Opening) *keywordIndex {
+	return &keywordIndex{part: p.part(o, "", wordTable, layout+"-"+analysis.Version), candidatesUpTo: candidates}
+}
+
 func (p *Opener) openVectors(o index.Opening, s index.Space) (*vectorIndex, error) {
-	table := vectorTable(s)
-	x := &vectorIndex{part: p.part(o, s.Name, table, layout+"-"+s.Identity), dim: s.Dimensions, scanUpTo: scanUpTo}
-	return x, x.open(o.Knows, fmt.Sprintf(vectorTables, quoted(table), s.Dimensions))
+	x := p.newVectors(o, s)
+	return x, x.open(o.Knows, x.making())
+}
+
+func (p *Opener) newVectors(o index.Opening, s index.Space) *vectorIndex {
+	return &vectorIndex{part: p.part(o, s.Name, vectorTable(s), layout+"-"+s.Identity), dim: s.Dimensions, scanUpTo: scanUpTo}
+}
+
+// Has implements [index.Shared].
+func (p *Opener) Has(ctx context.Context, o index.Opening, seq uint64) (bool, error) {
+	words, vectors := p.newWords(o), p.newVectors(o, o.Space)
+	if ours, err := words.load(ctx, o.Knows, ""); err != nil || !ours || words.saved < seq {
+		return false, err
+	}
+	ours, err := vectors.load(ctx, o.Knows, vectors.making())
+	return ours && vectors.saved >= seq, err
 }
 
 func (p *Opener) part(o index.Opening, space, table, format string) part {
@@ -189,6 +209,9 @@ func (p *Opener) part(o index.Opening, space, table, format string) part {
 const vectorTables = `
 CREATE TABLE %[1]s (collection int NOT NULL, chunk bigint NOT NULL, vector vector(%[2]d) NOT NULL, PRIMARY KEY (collection, chunk));
 CREATE INDEX ON %[1]s USING hnsw (vector vector_cosine_ops);`
+
+// making returns the statements that make the table.
+func (x *vectorIndex) making() string { return fmt.Sprintf(vectorTables, quoted(x.table), x.dim) }
 
 const (
 	wordTable    = "words"
@@ -278,7 +301,7 @@ func (p *Opener) checkVersion(ctx context.Context, tx pgx.Tx) error {
 	return err
 }
 
-// create makes the schema, unless somebody with more rights has made it, and its tables.
+// create makes the schema, unless a role with more rights has made it, and its tables.
 func (p *Opener) create(ctx context.Context, tx pgx.Tx) error {
 	var there bool
 	if err := tx.QueryRow(ctx, "SELECT to_regnamespace($1) IS NOT NULL", quoted(p.schema)).Scan(&there); err != nil {
