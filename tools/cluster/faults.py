@@ -333,7 +333,7 @@ class Load:
 
     def ask(self, name, word, user):
         fault, concerned, began = self.fault, name in self.away, time.time()
-        question = {"query": f"What of {word}, the word of the hour?", "user_id": user, "max_results": 10}
+        question = {"query": f"What of {word}, the word of the hour?", "user_id": user, "max_results": 50}
         status, answer = node(name, "POST", "/v1/search", question, limit=5)
         took = time.time() - began
         found = {w for it in (answer or {}).get("items") or [] for w in WORD.findall(it.get("content", ""))} if status == 200 else set()
