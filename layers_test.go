@@ -17,10 +17,10 @@ const module = "github.com/ragctx/ragctx"
 // packages listed before its own line.
 var layers = []string{
 	// leaves: they know nothing of each other
-	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf web/html",
+	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf web/internal/html",
 	". internal/atomicfile/faultfs",
 	"embed/internal/safetensors embed/internal/wordpiece internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
-	"embed/minilm/kernel index/vector/kernel index/keyword/internal/blockmax session/wire session/wire/pairing",
+	"embed/internal/kernel index/vector/kernel index/keyword/internal/blockmax session/wire session/wire/pairing",
 	"internal/events internal/imports internal/llm internal/otlp internal/pgclient internal/rerank internal/text/sentence internal/tokens",
 	"embed index index/vector/hnsw internal/queryexpand session xmlfmt",
 	"embed/minilm embed/remote embed/static index/indextest index/keyword index/vector internal/ledger internal/passage session/sessiontest",
@@ -38,8 +38,8 @@ var layers = []string{
 	"engine",
 	"api/reference bench",
 	"api/internal/request",
-	"api/compat",
-	"api/compat/mem0 api/compat/openai api/compat/rerank",
+	"api/internal/compat",
+	"api/internal/compat/mem0 api/internal/compat/openai api/internal/compat/rerank",
 	"api api/mcp bench/eval examples/agent examples/crm examples/docsfolder",
 	"web",
 	"cmd/ragctx",

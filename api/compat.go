@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/api/compat"
-	"github.com/ragctx/ragctx/api/compat/mem0"
-	"github.com/ragctx/ragctx/api/compat/openai"
-	"github.com/ragctx/ragctx/api/compat/rerank"
+	"github.com/ragctx/ragctx/api/internal/compat"
+	"github.com/ragctx/ragctx/api/internal/compat/mem0"
+	"github.com/ragctx/ragctx/api/internal/compat/openai"
+	"github.com/ragctx/ragctx/api/internal/compat/rerank"
 )
 
 // shape is the API of another program. It can be switched off.

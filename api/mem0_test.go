@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/api/compat/mem0"
+	"github.com/ragctx/ragctx/api/internal/compat/mem0"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/llm"

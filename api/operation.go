@@ -13,7 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
 
-	"github.com/ragctx/ragctx/api/compat"
+	"github.com/ragctx/ragctx/api/internal/compat"
 	"github.com/ragctx/ragctx/internal/ledger"
 	"github.com/ragctx/ragctx/session/compact"
 	"github.com/ragctx/ragctx/session/stage"

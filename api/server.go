@@ -27,7 +27,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/labstack/echo/v4"
 
-	"github.com/ragctx/ragctx/api/compat/mem0"
+	"github.com/ragctx/ragctx/api/internal/compat/mem0"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/providers/docs"

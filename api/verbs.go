@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/ragctx/ragctx/api/compat/mem0"
+	"github.com/ragctx/ragctx/api/internal/compat/mem0"
 )
 
 // verb is a suffix after the id in a path. Echo's parameters match slashes only at the end of a

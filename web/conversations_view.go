@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // fates returns what became of the messages of the branch, by id. A message that is shown as it is has none.

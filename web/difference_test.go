@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // TestDifference: the edits lead from one text to the other, and are as few as the longest common

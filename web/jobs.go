@@ -3,7 +3,7 @@ package web
 import (
 	"net/http"
 
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // showJobs lists the newest jobs, or shows one with the items that failed.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // apiKey has the fields of a key that the page shows.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // turnOf has the fields of a turn of REST that the timeline shows.

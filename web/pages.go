@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // page is a page of the navigation.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // Budgets of the slider: it is logarithmic, so that each step is the same share.

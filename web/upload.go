@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ragctx/ragctx/web/html"
+	"github.com/ragctx/ragctx/web/internal/html"
 )
 
 // uploadPath takes files, as the body of a bulk request.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/internal/kernel"
 	"github.com/ragctx/ragctx/embed/internal/wordpiece"
-	"github.com/ragctx/ragctx/embed/minilm/kernel"
 )
 
 // packed is the built-in model: a prefix, a JSON header, and the parts in the order of

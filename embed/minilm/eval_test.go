@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ragctx/ragctx/embed/minilm/kernel"
+	"github.com/ragctx/ragctx/embed/internal/kernel"
 )
 
 var evalTexts = flag.Int("minilm.texts", 200, "texts of the evaluation")

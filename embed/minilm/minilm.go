@@ -16,8 +16,8 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/embed"
+	"github.com/ragctx/ragctx/embed/internal/kernel"
 	"github.com/ragctx/ragctx/embed/internal/wordpiece"
-	"github.com/ragctx/ragctx/embed/minilm/kernel"
 )
 
 const (

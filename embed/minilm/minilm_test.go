@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/embed/minilm/kernel"
+	"github.com/ragctx/ragctx/embed/internal/kernel"
 )
 
 func open(tb testing.TB, dir string) *embedder {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/embed/internal/kernel"
 	"github.com/ragctx/ragctx/embed/internal/safetensors"
-	"github.com/ragctx/ragctx/embed/minilm/kernel"
 )
 
 // Limits of a model. They cover the models of the family up to BERT large.

@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/ragctx/ragctx/embed/internal/kernel"
 	"github.com/ragctx/ragctx/embed/internal/safetensors"
-	"github.com/ragctx/ragctx/embed/minilm/kernel"
 )
 
 // reference computes the vector of a text by the definition, without 8-bit numbers, from the files

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/ragctx/ragctx/embed/minilm/kernel"
+	"github.com/ragctx/ragctx/embed/internal/kernel"
 )
 
 const (

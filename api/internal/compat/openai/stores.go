@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/api/compat"
+	"github.com/ragctx/ragctx/api/internal/compat"
 	"github.com/ragctx/ragctx/internal/store"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/api/compat"
+	"github.com/ragctx/ragctx/api/internal/compat"
 	"github.com/ragctx/ragctx/api/internal/request"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/access"

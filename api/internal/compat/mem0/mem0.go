@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/api/compat"
+	"github.com/ragctx/ragctx/api/internal/compat"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/store"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/ragctx/ragctx"
-	"github.com/ragctx/ragctx/api/compat"
+	"github.com/ragctx/ragctx/api/internal/compat"
 	"github.com/ragctx/ragctx/internal/store"
 )
 

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
-	h "github.com/ragctx/ragctx/web/html"
+	h "github.com/ragctx/ragctx/web/internal/html"
 )
 
 func render(t testing.TB, part h.Part) string {
