@@ -82,9 +82,7 @@ func (cutOff) Generate(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{}, httpclient.ErrOpen
 }
 
-func (b cutOff) Totals() llm.Totals {
-	return llm.Totals{Service: "gpt at host", State: string(httpclient.Open), AsksAgain: &b.until}
-}
+func (cutOff) String() string { return "gpt at host" }
 
 // cutOffProvider has open circuit breakers for queries and turns.
 type cutOffProvider struct {

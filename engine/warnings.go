@@ -11,7 +11,6 @@ import (
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/access"
 	"github.com/ragctx/ragctx/internal/httpclient"
-	"github.com/ragctx/ragctx/internal/llm"
 )
 
 // warnings returns one sentence for each current problem, limited to the namespaces that the grant
@@ -90,10 +89,13 @@ func (e *core) breakerWarnings() (out []string) {
 		state, until := g.Breaker()
 		add(state, until, "the reranker", "results are not reranked until it recovers")
 	}
-	if m, ok := cmp.Or(e.opts.FactExtraction.Model, e.opts.Summarizer, e.opts.Observer).(interface{ Totals() llm.Totals }); ok {
-		t := m.Totals()
-		add(httpclient.State(t.State), orZero(t.AsksAgain), "the language model "+t.Service,
-			"rules replace it where possible until it recovers")
+	model := cmp.Or(e.opts.FactExtraction.Model, e.opts.Summarizer, e.opts.Observer)
+	if m, ok := model.(interface {
+		hasBreaker
+		fmt.Stringer
+	}); ok {
+		state, until := m.Breaker()
+		add(state, until, "the language model "+m.String(), "rules replace it where possible until it recovers")
 	}
 	for _, r := range e.registry.all() {
 		name := "the provider " + r.Provider.Name()

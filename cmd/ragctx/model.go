@@ -136,7 +136,7 @@ func (m *model) keep() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_ = atomicfile.WriteFile(atomicfile.OS{}, m.file, func(w io.Writer) error {
-		return json.NewEncoder(w).Encode(m.Totals().Today)
+		return json.NewEncoder(w).Encode(m.Today())
 	})
 }
 

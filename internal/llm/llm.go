@@ -62,7 +62,7 @@ type Request struct {
 	System string
 	// Messages are the conversation to continue. At least one is required.
 	Messages []Message
-	// MaxTokens is the token limit of the answer, including reasoning; 0 means [Options].MaxTokens.
+	// MaxTokens is the token limit of the answer, including reasoning; 0 means 2,048.
 	MaxTokens int
 	// Temperature is 0 to 2; nil is the service's default. It is omitted for models that reject it.
 	Temperature *float64

@@ -3,8 +3,6 @@ package llm
 import (
 	"cmp"
 	"context"
-	"log/slog"
-	"math"
 	"net/url"
 	"strings"
 	"time"
@@ -13,8 +11,8 @@ import (
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
-// Options configures a [Client]. The zero value names no service; see [Options.Configured]. For OpenAI,
-// Model and APIKey are required and every other zero value works.
+// Options configures a [Client]. For OpenAI, Model and APIKey are required, and every other zero
+// value works.
 type Options struct {
 	// URL is the base URL of the service, such as http://127.0.0.1:11434/v1 for Ollama.
 	// /chat/completions is appended unless present, and /v1 before it if the URL has no path. Empty
@@ -24,17 +22,13 @@ type Options struct {
 	// APIKey is sent as a bearer token. It never appears in errors or when a client is printed. It
 	// is not sent over plain http except to private hosts.
 	APIKey string
-	// MaxTokens is the default of [Request].MaxTokens; 0 is [DefaultMaxTokens].
-	MaxTokens int
 	// MaxTokensPerDay limits the prompt and completion tokens of all requests per UTC day; 0 means
 	// no limit. A request in flight counts with its maximum. A request that could exceed the limit
 	// is not sent.
 	MaxTokensPerDay int64
 	// UsedToday is the usage before this client was made, so that a restart does not reset the daily
-	// limit; see [Totals].
+	// limit; see [Client.Today].
 	UsedToday DayUsage
-	// Parallel is the number of requests in flight; 0 is [DefaultParallel].
-	Parallel int
 	// Timeout bounds each attempt. A call with its retries may take twice as long. 0 is
 	// [DefaultTimeout].
 	Timeout time.Duration
@@ -44,41 +38,25 @@ type Options struct {
 	// Backoff is about the pause before the first retry. It doubles with each retry, and is longer
 	// if the service asks for it. 0 is [DefaultBackoff].
 	Backoff time.Duration
-	// Breaker configures the circuit breaker. Its OnChange and Now are ignored.
-	Breaker httpclient.BreakerOptions
-	// PromptPrice and CompletionPrice are the prices of a million tokens, in any currency; 0 means
-	// unknown.
-	PromptPrice, CompletionPrice float64
 
-	Logger *slog.Logger
-	Now    func() time.Time                           // the clock; nil is the system's
-	Sleep  func(context.Context, time.Duration) error // nil is the system's
+	Now   func() time.Time                           // the clock; nil is the system's
+	Sleep func(context.Context, time.Duration) error // nil is the system's
 }
 
 // The defaults of [Options].
 const (
-	DefaultMaxTokens = 2048
-	DefaultParallel  = 2
-	DefaultTimeout   = 2 * time.Minute
-	DefaultRetries   = 2
-	DefaultBackoff   = time.Second
+	DefaultTimeout = 2 * time.Minute
+	DefaultRetries = 2
+	DefaultBackoff = time.Second
 )
 
 // defaultURL is the default service.
 const defaultURL = "https://api.openai.com"
 
-// Configured reports whether the options name a service. Without one, no model is used.
-func (o Options) Configured() bool { return o.Model != "" || o.URL != "" }
-
 func (o Options) withDefaults() Options {
-	o.MaxTokens = cmp.Or(o.MaxTokens, DefaultMaxTokens)
-	o.Parallel = cmp.Or(o.Parallel, DefaultParallel)
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	o.Retries = max(cmp.Or(o.Retries, DefaultRetries), 0)
 	o.Backoff = cmp.Or(o.Backoff, DefaultBackoff)
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -94,21 +72,11 @@ func (o Options) check() (*url.URL, error) {
 		return nil, err
 	}
 	if err := httpclient.CheckNotNegative([]httpclient.Number{
-		{Field: "max_tokens", Value: int64(o.MaxTokens)},
 		{Field: "max_tokens_per_day", Value: o.MaxTokensPerDay},
-		{Field: "parallel", Value: int64(o.Parallel)},
 		{Field: "timeout", Value: int64(o.Timeout)},
 		{Field: "backoff", Value: int64(o.Backoff)},
 	}); err != nil {
 		return nil, err
-	}
-	if o.MaxTokens > maxTokens {
-		return nil, ragctx.Invalid("max_tokens", "is %d; the limit is %d", o.MaxTokens, maxTokens)
-	}
-	for field, price := range map[string]float64{"prompt_price": o.PromptPrice, "completion_price": o.CompletionPrice} {
-		if !(price >= 0 && price <= math.MaxInt32) {
-			return nil, ragctx.Invalid(field, "is %g; use the price of a million tokens, or leave it out", price)
-		}
 	}
 	return o.endpoint()
 }
