@@ -65,9 +65,7 @@ type Options struct {
 	// RecallMonitor selects the vector searches that are repeated exactly in the background to measure
 	// recall. Documents and memories get half of its limits each.
 	RecallMonitor index.MonitorOptions
-	// Fusion combines keyword and vector scores. VectorWeight 0 means the defaults, which differ
-	// for memories.
-	Fusion  index.Fusion
+	// Weights weighs the importance and recency of memories.
 	Weights ragctx.MemoryWeights
 	// MaxWorking bounds the working memories of a user, agent and session. MaxShortTerm is how many
 	// of the newest memories count as short-term. 0 means [ragctx.DefaultWorkingMemories] and
@@ -78,11 +76,6 @@ type Options struct {
 	// KeepSecrets stores turns and memories without redacting passwords, keys and card numbers; see
 	// package redact.
 	KeepSecrets bool
-	// ConversationWeights weighs the neighbours and the speaker of a remembered turn. TimeWeight weighs
-	// memories and documents within the time that a query names. 0 means the defaults, negative
-	// disables them.
-	ConversationWeights index.ConversationWeights
-	TimeWeight          float64
 	// Summarizer writes summaries of stored conversations, and Observer writes observations on their
 	// turns; without them they are extracted from the messages. The caller closes them after the engine.
 	Summarizer, Observer llm.Generator
@@ -271,8 +264,8 @@ func (e *core) open(ctx context.Context) error {
 	e.answerCache = newAnswerCache(e.opts.AnswerCache)
 	e.shownItems = newShownCache()
 	e.builtin = []ragctx.ContextProvider{
-		docs.NewProvider(e.retriever, e.documentRanking()),
-		memory.NewProvider(e.retriever, e.memoryOptions()),
+		docs.NewProvider(e.retriever),
+		memory.NewProvider(e.retriever, e.opts.Weights),
 		e.skills,
 	}
 	if err := e.openPacks(); err != nil {

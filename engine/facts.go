@@ -25,8 +25,6 @@ type FactExtraction struct {
 	Model llm.Generator
 	// Wait bounds the model's time for a turn; 0 is [DefaultModelWait]. After that, rules are used.
 	Wait time.Duration
-	// Ask configures the model's requests. Its Clean and Now are ignored.
-	Ask memory.ExtractOptions
 }
 
 // factExtractor extracts facts from completed turns, as the memory provider's turn observer.
@@ -51,12 +49,11 @@ func (e *core) newFactExtractor() (*factExtractor, error) {
 	if o.Model == nil {
 		return l, nil
 	}
-	o.Ask.Now, o.Ask.Clean, o.Ask.Embedder = e.opts.Now, memory.WithoutBlocks, builtin.Default()
 	var err error
 	l.asker, err = memory.NewFactExtractor(o.Model, func(s string) (string, bool) {
 		out, found := memory.RedactText(s)
 		return out, len(found) > 0
-	}, o.Ask)
+	}, memory.ExtractOptions{Now: e.opts.Now, Clean: memory.WithoutBlocks, Embedder: builtin.Default()})
 	return l, err
 }
 

@@ -10,24 +10,12 @@ import (
 	"github.com/ragctx/ragctx/providers/memory"
 )
 
-// memoryOptions returns the ranking options of the memory provider.
-func (e *core) memoryOptions() memory.Options {
-	return memory.Options{
-		Weights: e.opts.Weights, Fusion: e.opts.Fusion, Conversation: e.opts.ConversationWeights,
-		TimeWeight: e.opts.TimeWeight,
-	}
-}
-
-func (e *core) documentRanking() docs.Ranking {
-	return docs.Ranking{Fusion: e.opts.Fusion, TimeWeight: e.opts.TimeWeight}
-}
-
 // plan returns the index query of a kind's provider for a query.
 func (e *core) plan(k store.Kind, q ragctx.ContextQuery) index.Query {
 	if k == store.KindMemories {
-		return e.memoryOptions().Plan(q)
+		return memory.Plan(q)
 	}
-	return e.documentRanking().Plan(q)
+	return docs.Plan(q)
 }
 
 // Within returns the ids of all memories in scope within the time that the query names, ordered by

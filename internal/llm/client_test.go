@@ -27,9 +27,9 @@ func TestRequests(t *testing.T) {
 	for want, r := range map[string]llm.Request{
 		`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":2048}`: ask("hi"),
 		`{"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"a"},{"role":"assistant","content":"b"},{"role":"user","content":"c"}],
-			"max_tokens":7,"temperature":0,"stop":["END"],"response_format":{"type":"json_object"}}`: {
+			"max_tokens":7,"temperature":0,"response_format":{"type":"json_object"}}`: {
 			System: "Be brief.", Messages: []llm.Message{{Text: "a"}, {Role: ragctx.RoleAssistant, Text: "b"}, {Role: ragctx.RoleUser, Text: "c"}},
-			MaxTokens: 7, Temperature: new(0.0), JSON: true, Stop: []string{"END"},
+			MaxTokens: 7, Temperature: new(0.0), JSON: true,
 		},
 	} {
 		f := &fake{script: says(fine)}
@@ -348,8 +348,6 @@ func TestInvalidRequests(t *testing.T) {
 		"messages[1].role": {Messages: []llm.Message{{Text: "x"}, {Role: "robot", Text: "x"}}},
 		"max_tokens":       {Messages: ask("x").Messages, MaxTokens: -1},
 		"temperature":      {Messages: ask("x").Messages, Temperature: new(math.NaN())},
-		"stop":             {Messages: ask("x").Messages, Stop: []string{"a", "b", "c", "d", "e"}},
-		"stop[1]":          {Messages: ask("x").Messages, Stop: []string{"a", ""}},
 	} {
 		_, err := c.Generate(t.Context(), r)
 		if fe, ok := errors.AsType[*ragctx.FieldError](err); !ok || fe.Field != field {

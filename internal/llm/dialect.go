@@ -25,7 +25,6 @@ type requestBody struct {
 	MaxTokens   int       `json:"max_tokens,omitempty"`
 	MaxComplete int       `json:"max_completion_tokens,omitempty"`
 	Temperature *float64  `json:"temperature,omitempty"`
-	Stop        []string  `json:"stop,omitempty"`
 	Format      *format   `json:"response_format,omitempty"`
 }
 
@@ -40,7 +39,7 @@ type format struct {
 
 // body returns the request body for r.
 func (d dialect) body(model string, r *Request) requestBody {
-	b := requestBody{Model: model, Stop: r.Stop, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
+	b := requestBody{Model: model, MaxTokens: r.MaxTokens, Temperature: r.Temperature}
 	if r.System != "" {
 		b.Messages = append(b.Messages, message{ragctx.RoleSystem, r.System})
 	}

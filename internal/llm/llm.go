@@ -3,7 +3,7 @@
 //
 // The contract is [Generator]. [Client] implements it for services with OpenAI's API,
 //
-//	POST {base}/chat/completions  {model, messages, max_tokens, temperature, stop, response_format}
+//	POST {base}/chat/completions  {model, messages, max_tokens, temperature, response_format}
 //	                              {choices: [{message: {content}, finish_reason}], usage}
 //
 // which OpenAI, Azure, vLLM, llama.cpp, LM Studio and Ollama (below /v1) serve.
@@ -69,8 +69,6 @@ type Request struct {
 	// JSON asks for one JSON object. The messages must ask for it in words, too: OpenAI requires
 	// that, and services without a JSON mode get only the words. The answer may still be anything.
 	JSON bool
-	// Stop lists up to [MaxStops] strings before which the answer ends.
-	Stop []string
 }
 
 // Message is one message of a request. The default role is user.
@@ -115,7 +113,6 @@ func (u Usage) Total() int64 { return int64(u.PromptTokens) + int64(u.Completion
 const (
 	MaxRequestBytes = 4 << 20 // total of all texts
 	MaxMessages     = 1000
-	MaxStops        = 4
 )
 
 // maxTokens exceeds the tokens of any request.
@@ -157,13 +154,6 @@ func (r *Request) validateNumbers() error {
 		return ragctx.Invalid("max_tokens", "is %d; use 1 to %d, or 0 for the default", r.MaxTokens, maxTokens)
 	case r.Temperature != nil && (math.IsNaN(*r.Temperature) || *r.Temperature < 0 || *r.Temperature > 2):
 		return ragctx.Invalid("temperature", "is %v; use 0 to 2", *r.Temperature)
-	case len(r.Stop) > MaxStops:
-		return ragctx.Invalid("stop", "lists %d texts; the limit is %d", len(r.Stop), MaxStops)
-	}
-	for i, s := range r.Stop {
-		if s == "" {
-			return ragctx.Invalid(fmt.Sprintf("stop[%d]", i), "is empty; leave it out")
-		}
 	}
 	return nil
 }

@@ -16,38 +16,24 @@ import (
 const Name = "docs"
 
 // Provider answers queries from documents. It implements [ragctx.ContextProvider].
-type Provider struct {
-	retriever *retrieve.Retriever
-	ranking   Ranking
-}
-
-// Ranking configures how documents are ranked. The zero value works.
-type Ranking struct {
-	// Fusion combines the scores of the keyword and vector indexes.
-	Fusion index.Fusion
-	// TimeWeight is the weight of the time named in the query, for documents with an Occurred time;
-	// 0 means [index.DefaultTimeWeight], negative means none.
-	TimeWeight float64
-}
+type Provider struct{ retriever *retrieve.Retriever }
 
 // NewProvider returns a provider of the documents that a retriever finds.
-func NewProvider(from *retrieve.Retriever, r Ranking) *Provider {
-	return &Provider{retriever: from, ranking: r}
-}
+func NewProvider(from *retrieve.Retriever) *Provider { return &Provider{from} }
 
 // Plan returns the index query for a question, without the number of hits. Documents belong to a
 // namespace, not to a user, session or agent, so those do not restrict it.
-func (r Ranking) Plan(q ragctx.ContextQuery) index.Query {
+func Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text: q.Query, Sentences: passage.Sentences(q),
 		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
 		More: passage.Wordings(q), Filter: q.Filter, AsOf: q.AsOf, Now: q.Now,
-		Exact: q.Exact, Explain: q.Explain, Fusion: r.Fusion,
+		Exact: q.Exact, Explain: q.Explain,
 	}
 	plan.Filter.SessionID = ""
 	if q.Params[paramTime] != false {
 		if reading, ok := timeexpr.Read(q.Query, q.Now); ok {
-			plan.Time = &index.Time{Reading: reading, Weight: r.TimeWeight}
+			plan.Time = &index.Time{Reading: reading}
 		}
 	}
 	return plan
@@ -72,7 +58,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 		res.Note = "documents are searched only with a query text"
 		return res, nil
 	}
-	found, err := p.retriever.Items(ctx, store.KindDocuments, q, p.ranking.Plan(q), preferred(q).order())
+	found, err := p.retriever.Items(ctx, store.KindDocuments, q, Plan(q), preferred(q).order())
 	if err != nil {
 		return res, fmt.Errorf("documents: %w", err)
 	}

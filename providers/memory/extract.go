@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,15 +15,6 @@ import (
 
 // ExtractOptions configures extraction by a language model. The zero value works.
 type ExtractOptions struct {
-	// MaxItems is the largest number of items taken from an answer; 0 means 5. It is clamped to 1
-	// to 10.
-	MaxItems int
-	// MaxChars is the approximate number of code points of a turn shown to the model; 0 means
-	// 24,000, the minimum is 1,000. A longer turn is shortened: first tool traffic, then the
-	// assistant's words, then the oldest messages.
-	MaxChars int
-	// MaxTokens bounds the answer; 0 is enough for MaxItems. A reasoning model needs more.
-	MaxTokens int
 	// Clean removes from a text what its speaker did not say, such as context that an engine
 	// inserted; nil removes nothing. Removed text is neither shown to the model nor used as
 	// evidence.
@@ -39,16 +29,17 @@ type ExtractOptions struct {
 // MaxRelated is the largest number of related memories shown with a turn.
 const MaxRelated = 5
 
+// Limits of a request to the model.
 const (
-	defaultItems, mostItems     = 5, 10
-	defaultChars, leastChars    = 24_000, 1000
-	tokensPerItem, tokensBeside = 512, 256
+	maxItems = 5 // items taken from an answer
+	// maxChars is the approximate number of code points of a turn shown to the model. A longer turn
+	// is shortened: first tool traffic, then the assistant's words, then the oldest messages.
+	maxChars        = 24_000
+	leastChars      = 1000 // a message that is shortened last keeps half of them
+	maxAnswerTokens = maxItems*512 + 256
 )
 
 func (o ExtractOptions) withDefaults() ExtractOptions {
-	o.MaxItems = min(max(cmp.Or(o.MaxItems, defaultItems), 1), mostItems)
-	o.MaxChars = max(cmp.Or(o.MaxChars, defaultChars), leastChars)
-	o.MaxTokens = cmp.Or(max(o.MaxTokens, 0), o.MaxItems*tokensPerItem+tokensBeside)
 	if o.Clean == nil {
 		o.Clean = func(s string) string { return s }
 	}
@@ -227,7 +218,7 @@ func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related [
 		turn.Occurred = a.opts.Now()
 	}
 	shown := related[:min(len(related), MaxRelated)]
-	pieces := fit(a.pieces(turn), a.opts.MaxChars)
+	pieces := fit(a.pieces(turn), maxChars)
 	if !hasEvidence(pieces) {
 		return Extraction{}, nil
 	}
@@ -237,7 +228,7 @@ func (a *FactExtractor) Extract(ctx context.Context, turn ragctx.Turn, related [
 	}
 	answer, err := a.model.Generate(ctx, llm.Request{
 		System: a.system(), Messages: []llm.Message{{Role: ragctx.RoleUser, Text: prompt}},
-		MaxTokens: a.opts.MaxTokens, Temperature: new(0.0), JSON: true,
+		MaxTokens: maxAnswerTokens, Temperature: new(0.0), JSON: true,
 	})
 	out := Extraction{Usage: answer.Usage}
 	if err != nil && !errors.Is(err, llm.ErrTruncated) {

@@ -86,8 +86,8 @@ func (j *judge) take(at int, it *LLMItem) error {
 		}
 		return fmt.Errorf("it duplicates item %d and is merged into it", j.at[i])
 	}
-	if len(j.items) == j.opts.MaxItems {
-		return fmt.Errorf("it exceeds the limit of %d items", j.opts.MaxItems)
+	if len(j.items) == maxItems {
+		return fmt.Errorf("it exceeds the limit of %d items", maxItems)
 	}
 	j.items, j.statements, j.at = append(j.items, *it), append(j.statements, s), append(j.at, at)
 	return nil

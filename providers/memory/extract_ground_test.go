@@ -118,13 +118,13 @@ func TestNoWayOut(t *testing.T) {
 
 // BenchmarkJudge judges ten items of a turn of the most characters.
 func BenchmarkJudge(b *testing.B) {
-	a := plainAsker(b, ExtractOptions{MaxItems: 10})
+	a := plainAsker(b, ExtractOptions{})
 	var prompt strings.Builder
 	for i := range 700 {
 		fmt.Fprintf(&prompt, "Service number %d listens on port %d. ", i, 4000+i)
 	}
 	turn := ragctx.Turn{Prompt: prompt.String()}
-	pieces := fit(a.pieces(turn), a.opts.MaxChars)
+	pieces := fit(a.pieces(turn), maxChars)
 	var items []string
 	for i := range 10 {
 		items = append(items, fmt.Sprintf(`{"memory_type":"semantic","content":"Service number %d listens on port `+

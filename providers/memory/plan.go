@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -12,20 +11,10 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// Options configures the ranking of memories. The zero value works.
-type Options struct {
-	Weights      ragctx.MemoryWeights      // of importance and recency
-	Fusion       index.Fusion              // of keywords and vectors; VectorShare 0 means [DefaultVectorShare]
-	Conversation index.ConversationWeights // weights of neighboring turns and speakers
-	// TimeWeight is the weight of falling within the time that a query names; 0 means
-	// [index.DefaultTimeWeight], a negative value disables it.
-	TimeWeight float64
-}
-
-// DefaultVectorShare is the fraction of the embedder's weight given to cosines among memories. A
+// vectorShare is the fraction of the embedder's weight given to cosines among memories. A
 // turn is short, and cosines of few words are noisy: a higher share is significantly worse on long
 // conversations than keywords alone.
-const DefaultVectorShare = 0.22
+const vectorShare = 0.22
 
 // Query parameters.
 const (
@@ -52,7 +41,7 @@ func withoutPronouns(question string) string {
 }
 
 // Plan returns the index query for a question, without the number of hits.
-func (o Options) Plan(q ragctx.ContextQuery) index.Query {
+func Plan(q ragctx.ContextQuery) index.Query {
 	plan := index.Query{
 		Text:    withoutPronouns(q.Query),
 		Phrases: passage.Phrases(q), Patterns: passage.Patterns(q), Spelling: passage.Spelling(q),
@@ -60,21 +49,18 @@ func (o Options) Plan(q ragctx.ContextQuery) index.Query {
 		Scope:   index.Scope{User: q.UserID, Agent: q.AgentID, Session: q.Filter.SessionID},
 		Session: q.SessionID,
 		Filter:  q.Filter, AsOf: q.AsOf, Now: q.Now, Exact: q.Exact, Explain: q.Explain,
-		Fusion: o.Fusion,
+		Fusion: index.Fusion{VectorShare: vectorShare},
 	}
 	for _, s := range passage.Sentences(q) {
 		plan.Sentences = append(plan.Sentences, index.Sentence{Text: withoutPronouns(s.Text)})
 	}
 	plan.Filter.SessionID = "" // is part of the scope
-	plan.Fusion.VectorShare = cmp.Or(plan.Fusion.VectorShare, DefaultVectorShare)
 	if q.Params[ParamConversation] != false {
-		d := o.Conversation
-		d.AsksWhen = asksWhen(q.Query)
-		plan.Conversation = &d
+		plan.Conversation = &index.ConversationWeights{AsksWhen: asksWhen(q.Query)}
 	}
 	if q.Params[ParamTime] != false {
 		if r, ok := timeexpr.Read(q.Query, q.Now); ok {
-			plan.Time = &index.Time{Reading: r, Weight: o.TimeWeight, List: r.Only && len(plan.More) == 0 && len(plan.Phrases) == 0}
+			plan.Time = &index.Time{Reading: r, List: r.Only && len(plan.More) == 0 && len(plan.Phrases) == 0}
 		}
 	}
 	return plan

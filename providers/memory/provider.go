@@ -23,13 +23,13 @@ const signal = "importance_recency"
 // Provider answers queries from memories. It implements [ragctx.ContextProvider].
 type Provider struct {
 	retriever *retrieve.Retriever
-	opts      Options
+	weights   ragctx.MemoryWeights
 }
 
-// NewProvider returns a provider of the memories that a retriever finds.
-func NewProvider(from *retrieve.Retriever, o Options) *Provider {
-	o.Weights = o.Weights.WithDefaults()
-	return &Provider{retriever: from, opts: o}
+// NewProvider returns a provider of the memories that a retriever finds. The weights are those of
+// importance and recency.
+func NewProvider(from *retrieve.Retriever, w ragctx.MemoryWeights) *Provider {
+	return &Provider{retriever: from, weights: w.WithDefaults()}
 }
 
 var _ ragctx.ContextProvider = (*Provider)(nil)
@@ -47,7 +47,7 @@ func (p *Provider) Query(ctx context.Context, q ragctx.ContextQuery) (ragctx.Con
 	if q.Query == "" {
 		return p.listByScore(ctx, q)
 	}
-	plan := p.opts.Plan(q)
+	plan := Plan(q)
 	found, err := p.retriever.Items(ctx, store.KindMemories, q, plan, retrieve.Order{})
 	if err != nil {
 		return res, fmt.Errorf("memories: %w", err)
@@ -106,7 +106,7 @@ func (p *Provider) annotate(ctx context.Context, q ragctx.ContextQuery, items []
 // explain adds the score of importance and recency to the signals.
 func (p *Provider) explain(q ragctx.ContextQuery, it *ragctx.ContextItem) {
 	if q.Explain {
-		it.Signals[signal] = p.opts.Weights.Score(it.Importance, age(q.Now, it.Occurred))
+		it.Signals[signal] = p.weights.Score(it.Importance, age(q.Now, it.Occurred))
 	}
 }
 

@@ -81,13 +81,13 @@ func TestPlan(t *testing.T) {
 	} {
 		q := ragctx.NewQuery(c.question)
 		q.Now = now
-		p := memory.Options{}.Plan(q)
+		p := memory.Plan(q)
 		if p.Conversation.AsksWhen != c.when || (p.Time != nil) != c.timed || p.Time != nil && p.Time.List != c.list {
 			t.Errorf("%q: asks when %v, time %+v", c.question, p.Conversation.AsksWhen, p.Time)
 		}
 	}
 	q := ragctx.NewQuery("When did we talk last week?").WithParam("dialogue", false).WithParam("time", false)
-	if p := (memory.Options{}).Plan(q); p.Conversation != nil || p.Time != nil {
+	if p := memory.Plan(q); p.Conversation != nil || p.Time != nil {
 		t.Errorf("switched off, and yet %+v, %+v", p.Conversation, p.Time)
 	}
 }
