@@ -13,7 +13,6 @@ import (
 
 // providerRegistry holds the providers other than the built-in ones, and which sessions use them.
 type providerRegistry struct {
-	resolver *resolve.Resolver
 	// global providers are asked for every query; the first are the built-in ones. Neither list
 	// changes after open.
 	global  []resolve.Registered
@@ -43,7 +42,7 @@ func (l localProvider) name() string { return l.prepared.Provider().Name() }
 func (a *providerRegistry) open(
 	r *resolve.Resolver, global []resolve.Registered, builtin int, offered []resolve.Registered,
 ) error {
-	a.resolver, a.global, a.builtin, a.local = r, global, builtin, make(map[SessionKey][]localProvider)
+	a.global, a.builtin, a.local = global, builtin, make(map[SessionKey][]localProvider)
 	for _, reg := range offered {
 		p, err := r.Prepare(reg)
 		if err != nil {

@@ -31,7 +31,7 @@ func conversationsPage() page {
 
 // conversation has the fields of a session of REST that the pages show.
 type conversation struct {
-	ID, Leaf, Layer string
+	ID, Leaf        string
 	User            string    `json:"user_id"`
 	Created         time.Time `json:"created_at"`
 	Updated         time.Time `json:"updated_at"`
@@ -103,9 +103,9 @@ func (m message) isTrace() bool { return m.Metadata["is_trace"] == true }
 
 // compaction is a compaction record of a session.
 type compaction struct {
-	ID, From, To string
-	Created      time.Time `json:"created_at"`
-	Record       struct {
+	From, To string
+	Created  time.Time `json:"created_at"`
+	Record   struct {
 		Summary, Strategy, Reason, Kind, Name string
 		Keep                                  []string
 		Before, After                         struct{ Messages, Tokens int }

@@ -35,7 +35,6 @@ type document struct {
 }
 
 type chunk struct {
-	ID         string
 	Ordinal    int
 	Heading    []string
 	Page       int

@@ -65,7 +65,6 @@ func changeJob(verb string) view {
 // oneJob shows a job, its failed items and its result.
 func (v *visit) oneJob(id string) (html.Part, error) {
 	type result struct {
-		Repaired int
 		Degraded []string
 		Store    struct {
 			Items    int

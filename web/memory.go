@@ -37,7 +37,6 @@ type memoryOf struct {
 	Importance         float64
 	Tags               []string
 	Occurred, Recorded time.Time
-	Version            int
 	Pinned, Profile    bool
 	About              *struct {
 		Kind, Subject, Attribute, Value, Rule, Reason, When string

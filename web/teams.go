@@ -149,7 +149,6 @@ func streamTeam(v *visit) (html.Part, error) {
 // packOf has the fields of a pack that the page shows.
 type packOf struct {
 	Context, Note string
-	Tokens        int
 	Budget        struct {
 		Max  int `json:"max_tokens"`
 		Used int `json:"used_tokens"`

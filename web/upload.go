@@ -42,15 +42,14 @@ func upload(v *visit) (html.Part, error) {
 
 // job has the fields of a job that the pages show.
 type job struct {
-	ID, Kind, Namespace, State, Stage, Error, Current string
-	Items                                             int
-	Counts                                            struct{ Created, Replaced, Unchanged, Deleted, Failed, Skipped int }
-	Chunks                                            int
-	TotalBytes                                        int       `json:"total_bytes"`
-	WrittenBytes                                      int       `json:"written_bytes"`
-	ETA                                               float64   `json:"eta_seconds"`
-	Made                                              time.Time `json:"created_at"`
-	Finished                                          time.Time
+	ID, Kind, Namespace, State, Error, Current string
+	Items                                      int
+	Counts                                     struct{ Created, Replaced, Unchanged, Deleted, Failed, Skipped int }
+	TotalBytes                                 int       `json:"total_bytes"`
+	WrittenBytes                               int       `json:"written_bytes"`
+	ETA                                        float64   `json:"eta_seconds"`
+	Made                                       time.Time `json:"created_at"`
+	Finished                                   time.Time
 }
 
 func (j job) ended() bool { return j.State == "done" || j.State == "failed" || j.State == "cancelled" }

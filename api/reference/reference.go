@@ -40,10 +40,7 @@ type parameter struct {
 	Schema                schema
 }
 
-type response struct {
-	Description string
-	Content     map[string]media
-}
+type response struct{ Content map[string]media }
 
 type media struct {
 	Schema  schema

@@ -14,7 +14,6 @@ type schema struct {
 	Ref                  string `json:"$ref"`
 	Items                *schema
 	Properties           map[string]schema
-	AdditionalProperties json.RawMessage
 	Required             []string
 	Enum                 []any
 	Default              any

@@ -11,7 +11,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/ragctx/ragctx"
@@ -28,9 +27,8 @@ const (
 
 // file is a file of a source.
 type file struct {
-	name     string // slash-separated
-	modified time.Time
-	open     func() (io.ReadCloser, error)
+	name string // slash-separated
+	open func() (io.ReadCloser, error)
 }
 
 // base returns the name without folders.
@@ -72,7 +70,7 @@ func each(source string, emit func(Item) error, do func([]file) error) error {
 		return fmt.Errorf("%s: %w; download the export again", source, err)
 	}
 	open := func() (io.ReadCloser, error) { return os.Open(source) }
-	return do([]file{{filepath.Base(source), info.ModTime(), open}})
+	return do([]file{{filepath.Base(source), open}})
 }
 
 func folder(dir string, emit func(Item) error, do func([]file) error) error {
@@ -97,9 +95,6 @@ func folder(dir string, emit func(Item) error, do func([]file) error) error {
 			return emit(Item{Name: name, LeftOut: "what is no file"})
 		}
 		f := file{name: name, open: func() (io.ReadCloser, error) { return root.Open(filepath.FromSlash(name)) }}
-		if info, err := d.Info(); err == nil {
-			f.modified = info.ModTime()
-		}
 		files = append(files, f)
 		return nil
 	})
@@ -148,7 +143,7 @@ func entries(z *zip.Reader, emit func(Item) error) (files, inner []file, err err
 	}
 	for _, entry := range z.File {
 		name := strings.ReplaceAll(entry.Name, `\`, "/")
-		f := file{name, entry.Modified.UTC(), entry.Open}
+		f := file{name, entry.Open}
 		switch {
 		case strings.HasSuffix(name, "/"), isHidden(name):
 		case !fs.ValidPath(name) || !utf8.ValidString(name):

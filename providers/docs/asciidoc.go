@@ -15,7 +15,6 @@ const maxFence = 80
 
 // asciidocWalk finds the units of AsciiDoc line by line.
 type asciidocWalk struct {
-	in       input
 	lines    []codeLine
 	units    []unit
 	unclosed map[string]bool // delimiters without a closing line
@@ -25,7 +24,7 @@ type asciidocWalk struct {
 // parseAsciidoc parses AsciiDoc. Listings, literal blocks and tables stay whole. The contents of
 // other delimited blocks are parsed as ordinary text.
 func parseAsciidoc(in input) structure {
-	w := asciidocWalk{in: in, lines: codeLines(in.text), unclosed: make(map[string]bool)}
+	w := asciidocWalk{lines: codeLines(in.text), unclosed: make(map[string]bool)}
 	w.s.plain = plainAsciidoc
 	begin := -1 // first attribute line of the next block
 	for i := 0; i < len(w.lines); {

@@ -10,7 +10,7 @@ import (
 // next setting.
 func parseSections(in input) structure {
 	lines := codeLines(in.text)
-	w := sectionWalk{in: in, lines: lines}
+	w := sectionWalk{lines}
 	s := structure{description: firstSentences((&yamlWalk{lines: lines}).comment())}
 	s.arrange(in, w.units(), nil)
 	s.title, s.rest = "", nil // no section title describes the whole file
@@ -20,10 +20,7 @@ func parseSections(in input) structure {
 	return s
 }
 
-type sectionWalk struct {
-	in    input
-	lines []codeLine
-}
+type sectionWalk struct{ lines []codeLine }
 
 // units returns the headers and the paragraphs of settings as units.
 func (w *sectionWalk) units() []unit {

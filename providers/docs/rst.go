@@ -14,7 +14,6 @@ const domainLevel = 10
 
 // rstWalk finds the units of reStructuredText line by line.
 type rstWalk struct {
-	in     input
 	lines  []codeLine
 	units  []unit
 	styles []string // heading adornments, outermost first
@@ -26,7 +25,7 @@ type rstWalk struct {
 // parseRST parses reStructuredText. The level of a heading is the order in which its adornment
 // first appears. Object descriptions, such as ".. function::", are sections as well.
 func parseRST(in input) structure {
-	w := rstWalk{in: in, lines: codeLines(in.text)}
+	w := rstWalk{lines: codeLines(in.text)}
 	w.s.plain = plainRST
 	for i := 0; i < len(w.lines); {
 		i = w.next(i)

@@ -102,9 +102,6 @@ type State struct {
 	Records []compact.Record
 	// Observed is set if the session has observations in use.
 	Observed bool
-	// Data holds data of other stages, by their names.
-	Data map[string]any
-
 	// Original returns the full message if Messages shorten it; nil means that they are not
 	// shortened. A foreign stage has not seen the full text, which it may have to hide; a run
 	// therefore sets Original to nil after such a stage.

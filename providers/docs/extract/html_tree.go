@@ -57,7 +57,6 @@ func (n *node) hasAttr(key string) bool {
 // standard and repeats unclosed formatting elements in each paragraph: a few hundred KB can become
 // gigabytes, and it cannot be interrupted. The rules below suffice for text and run in linear time.
 type treeBuilder struct {
-	ctx         context.Context
 	xml         bool // <a/> is a complete element
 	stack       []*node
 	nodes       int
@@ -68,7 +67,7 @@ type treeBuilder struct {
 // parseHTML returns the root of a page's tree. src is UTF-8.
 func parseHTML(ctx context.Context, src []byte, xml bool) (*node, error) {
 	root := &node{isElement: true}
-	b := &treeBuilder{ctx: ctx, xml: xml, stack: []*node{root}}
+	b := &treeBuilder{xml: xml, stack: []*node{root}}
 	z := html.NewTokenizer(bytes.NewReader(src))
 	for tokens := 0; b.err == nil; tokens++ {
 		if tokens%1024 == 0 && ctx.Err() != nil {
