@@ -103,7 +103,7 @@ type Measurement struct {
 	FromCache *Latency `json:"from_cache_latency_ms,omitempty"`
 	Searched  *Latency `json:"searched_latency_ms,omitempty"`
 
-	Stages []StageLatency `json:"stages,omitempty"`
+	Stages []stageLatency `json:"stages,omitempty"`
 	Bytes  Size           `json:"answer_bytes"`
 	Tokens Size           `json:"answer_tokens"`
 	Items  Size           `json:"answer_items"`
@@ -128,8 +128,8 @@ type Figures struct {
 	CPU       float64 `json:"cpu_ms_per_request,omitempty"`
 }
 
-// StageLatency is the duration of a stage, by the server's clock.
-type StageLatency struct {
+// stageLatency is the duration of a stage, by the server's clock.
+type stageLatency struct {
 	Name    string  `json:"name"`
 	Latency Latency `json:"ms"`
 }

@@ -75,7 +75,7 @@ func parseStage(metric string) (stage, bool) {
 
 // stageLatencies summarises the stages of samples, in the order in which they run. A stage counts
 // only where it ran.
-func stageLatencies(samples []sample) (out []StageLatency) {
+func stageLatencies(samples []sample) (out []stageLatency) {
 	times := make(map[string][]float64)
 	var names []string
 	for _, s := range samples {
@@ -101,7 +101,7 @@ func stageLatencies(samples []sample) (out []StageLatency) {
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
 	for _, name := range names {
-		out = append(out, StageLatency{name, LatencyOf(times[name])})
+		out = append(out, stageLatency{name, LatencyOf(times[name])})
 	}
 	return out
 }

@@ -118,8 +118,8 @@ func (e *core) equalFolderJobs(ctx context.Context, req folderRequest, state sto
 	}), nil
 }
 
-// FolderResult is the result of a folder job besides its counts.
-type FolderResult struct {
+// folderResult is the result of a folder job besides its counts.
+type folderResult struct {
 	LeftOut docs.LeftOut `json:"left_out,omitzero"`
 }
 
@@ -128,13 +128,13 @@ type FolderResult struct {
 func (j Job) IngestReport() IngestReport {
 	return IngestReport{
 		Created: j.Counts.Created, Replaced: j.Counts.Replaced, Unchanged: j.Counts.Unchanged, Deleted: j.Counts.Deleted,
-		Chunks: j.Chunks, Bytes: j.Written, Skipped: []Skipped{}, LeftOut: j.FolderResult().LeftOut,
+		Chunks: j.Chunks, Bytes: j.Written, Skipped: []Skipped{}, LeftOut: j.folderResult().LeftOut,
 	}
 }
 
-// FolderResult returns the result of a folder job besides its counts.
-func (j Job) FolderResult() FolderResult {
-	var r FolderResult
+// folderResult returns the result of a folder job besides its counts.
+func (j Job) folderResult() folderResult {
+	var r folderResult
 	if j.Kind == JobFolder && len(j.Result) > 0 {
 		_ = json.Unmarshal(j.Result, &r) // written by another version; only the counts matter
 	}
@@ -170,7 +170,7 @@ func (e *core) runFolder(ctx context.Context, r *runningJob) error {
 	r.stage("store")
 	report, err := Ingest(ctx, folderSink{e.Documents()}, o)
 	run.take(report)
-	err = errors.Join(err, r.result(FolderResult{LeftOut: report.LeftOut}))
+	err = errors.Join(err, r.result(folderResult{LeftOut: report.LeftOut}))
 	return errors.Join(err, run.flush(context.WithoutCancel(ctx), report.Skipped))
 }
 

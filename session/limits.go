@@ -167,8 +167,8 @@ func compactionSize(all []Compaction) (size CompactionSize, taken func(id string
 	return size, func(id string) bool { return slices.ContainsFunc(all, func(c Compaction) bool { return c.ID == id }) }
 }
 
-// CheckAppend returns an error if there are too many messages for one call.
-func CheckAppend(messages []ragctx.Message) error {
+// checkAppend returns an error if there are too many messages for one call.
+func checkAppend(messages []ragctx.Message) error {
 	if n := len(messages); n > MaxAppend {
 		return tooLarge("messages", "are %d, the limit is %d; append them in parts, or import them", n, MaxAppend)
 	}

@@ -264,7 +264,7 @@ func (o Options) WithDefaults() Options {
 // each the parent of the next. known reports whether a message id exists: new ids must be unknown,
 // and explicit parents known.
 func (o Options) Prepare(messages []ragctx.Message, parent string, known func(id string) bool) ([]ragctx.Message, error) {
-	if err := CheckAppend(messages); err != nil {
+	if err := checkAppend(messages); err != nil {
 		return nil, err
 	}
 	out := slices.Clone(messages)

@@ -67,12 +67,12 @@ type Ablation struct {
 	// ranking sets, if all of them were measured.
 	Yardsticks []string `json:"yardsticks"`
 	// Shipped holds the means of the engine's default ranking.
-	Shipped []float64 `json:"shipped"`
-	Rows    []Row     `json:"rows"`
+	Shipped []float64     `json:"shipped"`
+	Rows    []ablationRow `json:"rows"`
 }
 
-// Row is a variant and its differences, one per yardstick.
-type Row struct {
+// ablationRow is a variant and its differences, one per yardstick.
+type ablationRow struct {
 	Variant
 
 	Deltas []Delta `json:"deltas"`
@@ -255,7 +255,7 @@ func (a *Ablation) fill(variants []Variant, tables []table) {
 		a.Yardsticks = append(a.Yardsticks, "macro of the "+fmt.Sprint(ranked))
 	}
 	for i, v := range variants {
-		row := Row{Variant: v}
+		row := ablationRow{Variant: v}
 		var sum []pairSamples
 		for _, t := range tables {
 			s := bootstrap(t.set, t.shipped, t.varied[i])

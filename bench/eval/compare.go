@@ -23,13 +23,13 @@ const minQuestions = 10
 
 // Comparison holds the differences between two runs.
 type Comparison struct {
-	Sets []SetDelta `json:"sets"`
-	// Macro holds the mean differences over the ranking sets, one per mode.
-	Macro []SetDelta `json:"macro"`
+	Sets []setDelta `json:"sets"`
+	// macroAverage holds the mean differences over the ranking sets, one per mode.
+	Macro []setDelta `json:"macro"`
 }
 
-// SetDelta is the difference on one set in one mode.
-type SetDelta struct {
+// setDelta is the difference on one set in one mode.
+type setDelta struct {
 	Set  string `json:"set"`
 	Mode string `json:"mode"`
 	// N is the number of questions; for the macro mean, the number of sets.
@@ -58,7 +58,7 @@ func (d Delta) Significant() bool { return d.P < .05 }
 // Compare compares the run files that exist in both result directories, a and b, on the sets in
 // data.
 func Compare(ctx context.Context, data, a, b string) (Comparison, error) {
-	c := Comparison{Sets: []SetDelta{}}
+	c := Comparison{Sets: []setDelta{}}
 	names, err := ListSets(data)
 	if err != nil {
 		return c, err
@@ -116,15 +116,15 @@ type sampled struct {
 	draws []float64
 }
 
-func compareFiles(set *Set, mode, a, b string) (SetDelta, pairSamples, error) {
+func compareFiles(set *Set, mode, a, b string) (setDelta, pairSamples, error) {
 	var none pairSamples
 	runA, err := readFile(a, ReadRun)
 	if err != nil {
-		return SetDelta{}, none, err
+		return setDelta{}, none, err
 	}
 	runB, err := readFile(b, ReadRun)
 	if err != nil {
-		return SetDelta{}, none, err
+		return setDelta{}, none, err
 	}
 	sa, sb := scoreRun(runA, set.Qrels), scoreRun(runB, set.Qrels)
 	ids := headline(set)
@@ -145,7 +145,7 @@ func compareFiles(set *Set, mode, a, b string) (SetDelta, pairSamples, error) {
 
 		questions: len(ids),
 	}
-	return SetDelta{
+	return setDelta{
 		Set: set.Name, Mode: mode, N: len(ids), Questions: len(ids), NDCG10: s.ndcg.delta(),
 		R10: s.r10.delta(),
 	}, s, nil
@@ -205,7 +205,7 @@ func (s sampled) delta() Delta {
 }
 
 // macroDelta averages sets draw by draw.
-func macroDelta(mode string, sets []pairSamples) SetDelta {
+func macroDelta(mode string, sets []pairSamples) setDelta {
 	combine := func(pick func(pairSamples) sampled) Delta {
 		all := sampled{draws: make([]float64, samples)}
 		n := float64(len(sets))
@@ -223,7 +223,7 @@ func macroDelta(mode string, sets []pairSamples) SetDelta {
 	for _, s := range sets {
 		questions += s.questions
 	}
-	return SetDelta{
+	return setDelta{
 		Set: "macro", Mode: mode, N: len(sets), Questions: questions,
 		NDCG10: combine(func(p pairSamples) sampled { return p.ndcg }),
 		R10:    combine(func(p pairSamples) sampled { return p.r10 }),
@@ -244,7 +244,7 @@ func WriteComparison(w io.Writer, c Comparison, a, b string) error {
 	return nil
 }
 
-func (s SetDelta) cells(d Delta) string {
+func (s setDelta) cells(d Delta) string {
 	mark := ""
 	if d.Significant() && s.Questions >= minQuestions {
 		mark = "*"

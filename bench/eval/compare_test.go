@@ -28,8 +28,8 @@ func TestDrawsAreIndependent(t *testing.T) {
 func TestFewQuestionsGetNoStar(t *testing.T) {
 	for n, want := range map[int]bool{minQuestions - 1: false, minQuestions: true} {
 		var out bytes.Buffer
-		d := SetDelta{N: n, Questions: n, NDCG10: Delta{P: .01, Delta: .5}}
-		if err := WriteComparison(&out, Comparison{Sets: []SetDelta{d}}, "a", "b"); err != nil {
+		d := setDelta{N: n, Questions: n, NDCG10: Delta{P: .01, Delta: .5}}
+		if err := WriteComparison(&out, Comparison{Sets: []setDelta{d}}, "a", "b"); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(out.String(), "+0.5000*"); got != want {

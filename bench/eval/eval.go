@@ -125,7 +125,7 @@ func distinct(names []string) []string {
 // ingest again, and an interrupted ingest continues. A question that the engine rejects, such as
 // one that is too long, counts 0; the report counts them.
 func Run(ctx context.Context, o Options) (Report, error) {
-	r := Report{Cores: runtime.GOMAXPROCS(0), Sets: []SetReport{}}
+	r := Report{Cores: runtime.GOMAXPROCS(0), Sets: []setReport{}}
 	o, err := o.withDefaults()
 	if err != nil {
 		return r, err
@@ -156,7 +156,7 @@ type opened struct {
 	via    string
 	dir    string // data directory of the engine
 	eng    *engine.Engine
-	ingest Ingest
+	ingest ingestReport
 }
 
 // openSet opens a set and ingests it, unless that was done before.
@@ -233,17 +233,17 @@ func (r Reasons) warn(ctx context.Context, log *slog.Logger, problem, set string
 }
 
 // runSet ingests a set and asks its questions in every mode.
-func runSet(ctx context.Context, o Options, name string) (r SetReport, err error) {
+func runSet(ctx context.Context, o Options, name string) (r setReport, err error) {
 	s, err := openSet(ctx, o, name)
 	if err != nil {
-		return SetReport{Set: name}, err
+		return setReport{Set: name}, err
 	}
 	defer func() {
 		if err = errors.Join(err, s.eng.Close()); err == nil {
 			err = r.measureSizes(s.dir)
 		}
 	}()
-	r = SetReport{
+	r = setReport{
 		Set: name, Via: s.via, Docs: s.set.Docs, Questions: len(s.set.Questions), Scopes: len(s.set.scopes),
 		Ingest: s.ingest, Undated: s.undated(),
 	}
@@ -264,7 +264,7 @@ func (o Options) viaOf(s *Set) string {
 }
 
 // ask asks the questions in every mode.
-func (r *SetReport) ask(ctx context.Context, o Options, a asker) error {
+func (r *setReport) ask(ctx context.Context, o Options, a asker) error {
 	for _, mode := range o.Modes {
 		m, err := runMode(ctx, o, &a, mode)
 		if err != nil {
@@ -278,7 +278,7 @@ func (r *SetReport) ask(ctx context.Context, o Options, a asker) error {
 // ingest fills the data directory and records its progress, so that an interrupted ingest counts.
 func ingest(ctx context.Context, o Options, set *Set, eng *engine.Engine, via, dir string, m *manifest) error {
 	before, saved := m.Ingest, time.Now()
-	in := &ingester{set: set, eng: eng, via: via, progress: func(sum Ingest) error {
+	in := &ingester{set: set, eng: eng, via: via, progress: func(sum ingestReport) error {
 		o.Progress(Progress{Set: set.Name, Stage: "ingest", Done: sum.Entries + sum.Refused, Total: set.Docs})
 		if time.Since(saved) < saveEvery {
 			return nil

@@ -50,13 +50,13 @@ const manifestFile = "eval.json"
 // manifest describes the contents of a data directory.
 type manifest struct {
 	// Fingerprint identifies the corpus and the rules of its preparation.
-	Fingerprint string `json:"fingerprint"`
-	Complete    bool   `json:"complete"`
-	Ingest      Ingest `json:"ingest"`
+	Fingerprint string       `json:"fingerprint"`
+	Complete    bool         `json:"complete"`
+	Ingest      ingestReport `json:"ingest"`
 }
 
-// Ingest describes what was ingested.
-type Ingest struct {
+// ingestReport describes what was ingested.
+type ingestReport struct {
 	Entries int `json:"entries"`
 	// Chunks and Seconds add up all parts of an interrupted ingest. If a process was killed, up to
 	// the last [saveEvery] of its part is missing, so both can be too small. Entries and Refused
@@ -70,14 +70,14 @@ type Ingest struct {
 }
 
 // continues returns the figures of an ingest after another part.
-func (i Ingest) continues(part Ingest) Ingest {
+func (i ingestReport) continues(part ingestReport) ingestReport {
 	part.Chunks += i.Chunks
 	part.Seconds += i.Seconds
 	return part
 }
 
-// PerSecond returns the chunks ingested per second.
-func (i Ingest) PerSecond() float64 {
+// perSecond returns the chunks ingested per second.
+func (i ingestReport) perSecond() float64 {
 	if i.Seconds == 0 {
 		return 0
 	}
@@ -142,16 +142,16 @@ type ingester struct {
 	set      *Set
 	eng      *engine.Engine
 	via      string
-	progress func(Ingest) error // never called concurrently
+	progress func(ingestReport) error // never called concurrently
 
 	start time.Time
 	mu    sync.Mutex
-	sum   Ingest
+	sum   ingestReport
 }
 
 // run ingests every entry. Entries that exist already are checked, which takes time, and add no
 // chunks.
-func (in *ingester) run(ctx context.Context) (Ingest, error) {
+func (in *ingester) run(ctx context.Context) (ingestReport, error) {
 	in.start = time.Now()
 	g, ctx := errgroup.WithContext(ctx)
 	var queues [lanes]chan entry

@@ -13,7 +13,7 @@ import (
 )
 
 // runMode asks every question of a set in one mode and writes the run files.
-func runMode(ctx context.Context, o Options, a *asker, mode string) (r ModeReport, err error) {
+func runMode(ctx context.Context, o Options, a *asker, mode string) (r modeReport, err error) {
 	start := time.Now()
 	a.ranking = rankingOf(mode)
 	if err := a.warm(ctx); err != nil {
@@ -81,7 +81,7 @@ func (t *tally) add(q *Question, a answer) {
 	t.cpu += a.cpu
 }
 
-func (t *tally) report(mode string, spans bool) ModeReport {
+func (t *tally) report(mode string, spans bool) modeReport {
 	// A question with judgements that is not asked, or is rejected, counts 0.
 	for id, grades := range t.set.Qrels {
 		if _, asked := t.scores[id]; !asked {
@@ -90,7 +90,7 @@ func (t *tally) report(mode string, spans bool) ModeReport {
 			}
 		}
 	}
-	r := ModeReport{
+	r := modeReport{
 		Mode: mode, All: t.scores.mean("all", t.scores.ids()),
 		Categories: t.scores.categories(t.set.Groups), Latency: latencyOf(t.walls, t.cpu),
 		Refused: t.refused, Reason: t.reason,

@@ -11,23 +11,23 @@ type Report struct {
 	Embedder string      `json:"embedder"`
 	Cores    int         `json:"cores"`
 	Seconds  float64     `json:"seconds"`
-	Sets     []SetReport `json:"sets"`
-	// Macro holds the means over the ranking sets, one per mode.
-	Macro []Macro `json:"macro"`
+	Sets     []setReport `json:"sets"`
+	// macroAverage holds the means over the ranking sets, one per mode.
+	Macro []macroAverage `json:"macro"`
 }
 
-// SetReport is the result of one set.
-type SetReport struct {
-	Set       string `json:"set"`
-	Via       string `json:"via"`
-	Docs      int    `json:"docs"`
-	Questions int    `json:"questions"`
-	Scopes    int    `json:"scopes"`
-	Ingest    Ingest `json:"ingest"`
+// setReport is the result of one set.
+type setReport struct {
+	Set       string       `json:"set"`
+	Via       string       `json:"via"`
+	Docs      int          `json:"docs"`
+	Questions int          `json:"questions"`
+	Scopes    int          `json:"scopes"`
+	Ingest    ingestReport `json:"ingest"`
 	// Undated lists the entries without a known time and the reasons. Such an entry has the time of
 	// the previous one in its conversation, or else the data's. Only turns have times.
 	Undated Reasons      `json:"undated,omitempty"`
-	Modes   []ModeReport `json:"modes"`
+	Modes   []modeReport `json:"modes"`
 	// TimeQuestions counts the questions that ask only for a time. TimeSets is nil if there are
 	// none or the engine does not read times.
 	TimeQuestions int       `json:"time_questions"`
@@ -39,8 +39,8 @@ type SetReport struct {
 	DataBytes  int64 `json:"data_bytes"`
 }
 
-// ModeReport is the result of one mode on one set.
-type ModeReport struct {
+// modeReport is the result of one mode on one set.
+type modeReport struct {
 	Mode string   `json:"mode"`
 	All  Category `json:"all"`
 	// Headline is the mean over the categories by which the set is judged; nil if all count.
@@ -55,16 +55,16 @@ type ModeReport struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Judged returns the mean by which the set is judged.
-func (r ModeReport) Judged() Category {
+// judged returns the mean by which the set is judged.
+func (r modeReport) judged() Category {
 	if r.Headline != nil {
 		return *r.Headline
 	}
 	return r.All
 }
 
-// Macro is the unweighted mean over ranking sets.
-type Macro struct {
+// macroAverage is the unweighted mean over ranking sets.
+type macroAverage struct {
 	Mode string `json:"mode"`
 	Sets int    `json:"sets"` // number of ranking sets that were measured
 	Of   int    `json:"of"`
@@ -96,10 +96,10 @@ func headline(s *Set) []string {
 }
 
 // macros averages the ranking sets, mode by mode.
-func macros(sets []SetReport) []Macro {
-	var out []Macro
+func macros(sets []setReport) []macroAverage {
+	var out []macroAverage
 	for _, mode := range Modes() {
-		m := Macro{Mode: mode, Of: len(rankingSets)}
+		m := macroAverage{Mode: mode, Of: len(rankingSets)}
 		for _, s := range sets {
 			if !slices.Contains(rankingSets[:], s.Set) {
 				continue
@@ -107,7 +107,7 @@ func macros(sets []SetReport) []Macro {
 			for _, r := range s.Modes {
 				if r.Mode == mode {
 					m.Sets++
-					m.Measures = m.plus(r.Judged().Measures)
+					m.Measures = m.plus(r.judged().Measures)
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func macros(sets []SetReport) []Macro {
 }
 
 // measureSizes sets the sizes of the data directory.
-func (r *SetReport) measureSizes(dir string) (err error) {
+func (r *setReport) measureSizes(dir string) (err error) {
 	if r.DataBytes, err = diskBytes(dir); err == nil {
 		r.IndexBytes, err = diskBytes(filepath.Join(dir, "index"))
 	}

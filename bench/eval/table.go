@@ -34,7 +34,7 @@ func WriteTable(w io.Writer, r Report) error {
 	for _, s := range r.Sets {
 		fmt.Fprintf(tw, "%s\t%s\t%d\t%d\t%d\t%.0f\t%.1f\t%.1f\n", s.Set, s.Via, s.Ingest.Entries, s.Ingest.Refused,
 			s.Ingest.Chunks,
-			s.Ingest.PerSecond(), float64(s.IndexBytes)/1e6, float64(s.DataBytes)/1e6)
+			s.Ingest.perSecond(), float64(s.IndexBytes)/1e6, float64(s.DataBytes)/1e6)
 	}
 	fmt.Fprintf(tw, "\nembedder %s, %d cores, %.0f s\n", r.Embedder, r.Cores, r.Seconds)
 	if err := tw.Flush(); err != nil {
@@ -47,7 +47,7 @@ func cells(c Category) string {
 	return fmt.Sprintf("%d\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f", c.N, c.NDCG10, c.R5, c.R10, c.R100, c.MRR10)
 }
 
-func writeRefused(w io.Writer, sets []SetReport) {
+func writeRefused(w io.Writer, sets []setReport) {
 	for _, s := range sets {
 		if s.Ingest.Refused > 0 {
 			fmt.Fprintf(w, "%s, entries refused, which no search can find: %d of %d\n", s.Set, s.Ingest.Refused, s.Docs)
@@ -68,7 +68,7 @@ func writeRefused(w io.Writer, sets []SetReport) {
 	}
 }
 
-func writeCategories(w io.Writer, sets []SetReport) {
+func writeCategories(w io.Writer, sets []setReport) {
 	started := false
 	for _, s := range sets {
 		for _, m := range s.Modes {
@@ -86,7 +86,7 @@ func writeCategories(w io.Writer, sets []SetReport) {
 	}
 }
 
-func writeSpanTable(w io.Writer, sets []SetReport) {
+func writeSpanTable(w io.Writer, sets []setReport) {
 	started := false
 	for _, s := range sets {
 		for _, m := range s.Modes {
@@ -107,7 +107,7 @@ func writeSpanTable(w io.Writer, sets []SetReport) {
 	}
 }
 
-func writeTimeSets(w io.Writer, sets []SetReport) {
+func writeTimeSets(w io.Writer, sets []setReport) {
 	for _, s := range sets {
 		if s.TimeQuestions == 0 {
 			continue

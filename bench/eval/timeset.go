@@ -57,7 +57,7 @@ func (t *TimeSets) mean() {
 }
 
 // readTimes measures the questions that ask only for a time.
-func (r *SetReport) readTimes(ctx context.Context, o Options, a *asker) error {
+func (r *setReport) readTimes(ctx context.Context, o Options, a *asker) error {
 	only := make(map[string]bool)
 	for _, g := range a.set.Groups {
 		if strings.HasPrefix(g.Name, timeGroup) {

@@ -147,7 +147,7 @@ func (b *Buffering) Summarize(ctx context.Context, s Sections) (Buffered, error)
 		return out, err
 	}
 	rec := Record{ID: b.by.opts.NewID(), Created: b.by.opts.Now(), Summary: text}
-	out.Sections = Sections{Summary: []ragctx.Message{rec.SummaryMessage()}, Messages: slices.Concat(back, s.Messages)}
+	out.Sections = Sections{Summary: []ragctx.Message{rec.summaryMessage()}, Messages: slices.Concat(back, s.Messages)}
 	out.Summarized = &ragctx.MessageBufferSummarized{Summary: text, Buffer: buffer}
 	return out, nil
 }

@@ -131,7 +131,7 @@ func project(messages []ragctx.Message, records []Record) (view []item, raw []ra
 		for i := from; i < to; i++ {
 			if r := begins[i]; r > 0 {
 				rec := &records[r-1]
-				view = append(view, item{message: rec.SummaryMessage(), from: i, to: at[rec.To] + 1, summary: true})
+				view = append(view, item{message: rec.summaryMessage(), from: i, to: at[rec.To] + 1, summary: true})
 			}
 		}
 	}

@@ -18,8 +18,8 @@ const summaryNote = "This is a record of earlier messages, not a new instruction
 // MetaCompaction is the metadata key of a summary with the id of its record.
 const MetaCompaction = "compaction"
 
-// SummaryMessage returns the message that replaces the messages covered by a record.
-func (r Record) SummaryMessage() ragctx.Message {
+// summaryMessage returns the message that replaces the messages covered by a record.
+func (r Record) summaryMessage() ragctx.Message {
 	m := ragctx.TextMessage(ragctx.RoleUser, Marker+"\n\n"+summaryNote+"\n\n"+r.Summary)
 	m.ID, m.CreatedAt = r.ID, r.Created
 	if r.ID != "" {

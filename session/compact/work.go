@@ -244,7 +244,7 @@ func (w *work) span(c cut, known map[string]*Record, within map[string]bool) (fr
 func (w *work) replaceRange(c cut, rec Record, s session.Scale) *work {
 	out := work{conv: w.conv, raw: w.raw, pruned: w.pruned, begin: w.begin}
 	out.items, out.costs = slices.Clone(w.items[:c.from]), slices.Clone(w.costs[:c.from])
-	m := rec.SummaryMessage()
+	m := rec.summaryMessage()
 	out.items = append(out.items, item{message: m, from: w.items[c.from].from, to: w.items[c.to-1].to, summary: true})
 	out.costs = append(out.costs, s.Message(m))
 	for i := c.from; i < len(w.items); i++ {

@@ -88,9 +88,9 @@ func (s *Service) moveBuffer(
 	if err != nil {
 		return nil, at, err
 	}
-	r := BufferRecord{Kind: KindBuffer}
+	r := bufferRecord{Kind: KindBuffer}
 	for _, e := range before.entries {
-		r.Before = append(r.Before, BufferPlace{e.Message.ID, e.Section})
+		r.Before = append(r.Before, bufferPlace{e.Message.ID, e.Section})
 	}
 	if result.Summarized != nil {
 		for _, m := range result.Sections.Summary {
@@ -122,14 +122,14 @@ func (s *Service) moveBuffer(
 var errMovedAway = fmt.Errorf("%w of branches", ragctx.ErrConflict)
 
 // undoBuffer reverts the newest change by the buffer policy.
-func (s *Service) undoBuffer(ctx context.Context, k session.Key, r *BufferRecord, when session.Condition) error {
+func (s *Service) undoBuffer(ctx context.Context, k session.Key, r *bufferRecord, when session.Condition) error {
 	_, err := s.store(ctx, k, when, r.restore)
 	return err
 }
 
 // restore returns an archive with the messages in their previous sections, followed by later
 // messages.
-func (r *BufferRecord) restore(a session.Archive) (session.Archive, error) {
+func (r *bufferRecord) restore(a session.Archive) (session.Archive, error) {
 	at := make(map[string]int, len(a.Entries))
 	for i, e := range a.Entries {
 		at[e.Message.ID] = i

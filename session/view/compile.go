@@ -224,7 +224,7 @@ func (l *branch) validCompactions() []compact.Record {
 
 // newestStage returns the index of the newest persisted result of a stage on the branch, and the
 // index of the newest message that the stage saw, or -1.
-func (l *branch) newestStage(stages []StageRecord) (which, at int) {
+func (l *branch) newestStage(stages []stageRecord) (which, at int) {
 	for i := range slices.Backward(stages) {
 		if at := l.place(stages[i].Through); at >= 0 {
 			return i, at

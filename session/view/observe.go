@@ -91,7 +91,7 @@ func (l *branch) hasCompaction() bool {
 		}
 	}
 	i, _ := l.newestStage(l.records.stages)
-	return i >= 0 && slices.ContainsFunc(l.records.stages[i].Messages, func(m StageMessage) bool {
+	return i >= 0 && slices.ContainsFunc(l.records.stages[i].Messages, func(m stageMessage) bool {
 		_, summary := compact.SummaryText(m.madeMessage())
 		return summary
 	})

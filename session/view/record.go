@@ -18,39 +18,39 @@ const KindStage = "stage"
 // KindBuffer is the kind of a record made by the buffer policy.
 const KindBuffer = "buffer"
 
-// BufferRecord describes a change by the buffer policy, so that it can be undone: the previous
+// bufferRecord describes a change by the buffer policy, so that it can be undone: the previous
 // messages of the branch in order, and the new summaries.
-type BufferRecord struct {
+type bufferRecord struct {
 	Kind   string        `json:"kind"`
-	Before []BufferPlace `json:"before"`
+	Before []bufferPlace `json:"before"`
 	Made   []string      `json:"made,omitempty"`
 }
 
-// BufferPlace is the section in which a message was.
-type BufferPlace struct {
+// bufferPlace is the section in which a message was.
+type bufferPlace struct {
 	ID      string `json:"id"`
 	Section string `json:"section"`
 }
 
-// StageRecord is the persisted result of a stage. The next view begins with its messages, followed
+// stageRecord is the persisted result of a stage. The next view begins with its messages, followed
 // by later ones.
-type StageRecord struct {
+type stageRecord struct {
 	Kind  string `json:"kind"`
 	Stage string `json:"stage"`
 	// Through is the id of the newest message that the stage saw.
 	Through  string         `json:"through"`
-	Messages []StageMessage `json:"messages"`
+	Messages []stageMessage `json:"messages"`
 }
 
-// StageMessage is an unchanged message of the session, by id, or a message that the stage changed
+// stageMessage is an unchanged message of the session, by id, or a message that the stage changed
 // or added. In JSON it is a string or a message.
-type StageMessage struct {
+type stageMessage struct {
 	ID   string
 	Made *ragctx.Message
 }
 
 // MarshalJSON implements [json.Marshaler].
-func (m StageMessage) MarshalJSON() ([]byte, error) {
+func (m stageMessage) MarshalJSON() ([]byte, error) {
 	if m.Made != nil {
 		return json.Marshal(m.Made)
 	}
@@ -58,8 +58,8 @@ func (m StageMessage) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON implements [json.Unmarshaler].
-func (m *StageMessage) UnmarshalJSON(b []byte) error {
-	*m = StageMessage{}
+func (m *stageMessage) UnmarshalJSON(b []byte) error {
+	*m = stageMessage{}
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, &m.ID)
 	}
@@ -72,7 +72,7 @@ func (l *branch) stageRecord(stage string, messages []ragctx.Message) (session.C
 	for _, e := range l.entries {
 		of[e.Message.ID] = e.Message
 	}
-	r := StageRecord{Kind: KindStage, Stage: stage, Through: l.leaf(), Messages: make([]StageMessage, len(messages))}
+	r := stageRecord{Kind: KindStage, Stage: stage, Through: l.leaf(), Messages: make([]stageMessage, len(messages))}
 	for i, m := range messages {
 		if stored, ok := of[m.ID]; ok && equal(stored, m) {
 			r.Messages[i].ID = m.ID
@@ -86,7 +86,7 @@ func (l *branch) stageRecord(stage string, messages []ragctx.Message) (session.C
 
 // stagedStore returns the messages that a stage left of the branch up to an index, followed by the
 // later ones.
-func (l *branch) stagedStore(r StageRecord, at int) session.Store {
+func (l *branch) stagedStore(r stageRecord, at int) session.Store {
 	of := make(map[string]session.Entry, at+1)
 	for _, e := range l.entries[:at+1] {
 		of[e.Message.ID] = e
@@ -104,7 +104,7 @@ func (l *branch) stagedStore(r StageRecord, at int) session.Store {
 	return session.StoreOf(append(left, l.entries[at+1:]...))
 }
 
-func (m StageMessage) madeMessage() ragctx.Message {
+func (m stageMessage) madeMessage() ragctx.Message {
 	if m.Made == nil {
 		return ragctx.Message{}
 	}
@@ -132,8 +132,8 @@ type record struct {
 	through    string // the newest message that it saw
 	bytes      int
 	compaction *compact.Record
-	stage      *StageRecord
-	buffer     *BufferRecord
+	stage      *stageRecord
+	buffer     *bufferRecord
 }
 
 // parseRecord decodes a record.
@@ -154,12 +154,12 @@ func parseRecord(c session.Compaction) record {
 			r.compaction = &one
 		}
 	case KindStage:
-		var one StageRecord
+		var one stageRecord
 		if json.Unmarshal(c.Record, &one) == nil {
 			r.stage = &one
 		}
 	case KindBuffer:
-		var one BufferRecord
+		var one bufferRecord
 		if json.Unmarshal(c.Record, &one) == nil {
 			r.buffer = &one
 		}
@@ -179,7 +179,7 @@ func (r *record) setID(id string) {
 type records struct {
 	all         []record
 	compactions []compact.Record // the compactions in all
-	stages      []StageRecord
+	stages      []stageRecord
 }
 
 // newRecords classifies records.

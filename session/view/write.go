@@ -19,14 +19,14 @@ const ParameterLayer = "compression_layer"
 // layerOf returns the layer in parameters. An unknown layer counts as any.
 func layerOf(parameters map[string]any) stage.Layer {
 	name, _ := parameters[ParameterLayer].(string)
-	if l, err := ParseLayer(name); err == nil {
+	if l, err := parseLayer(name); err == nil {
 		return l
 	}
 	return stage.AnyLayer
 }
 
-// ParseLayer parses the name of a layer of compression; "" and "any" are the default layer.
-func ParseLayer(name string) (stage.Layer, error) {
+// parseLayer parses the name of a layer of compression; "" and "any" are the default layer.
+func parseLayer(name string) (stage.Layer, error) {
 	switch l := stage.Layer(name); l {
 	case "any", stage.AnyLayer:
 		return stage.AnyLayer, nil
@@ -53,7 +53,7 @@ func (s *Service) Create(ctx context.Context, k session.Key, o CreateOptions) (a
 	if err != nil {
 		return at, err
 	}
-	layer, err := ParseLayer(string(o.Layer))
+	layer, err := parseLayer(string(o.Layer))
 	if err != nil {
 		return at, err
 	}
@@ -192,7 +192,7 @@ func (s *Service) Change(
 		parameters = make(map[string]any, 1)
 	}
 	if c.Layer != nil {
-		layer, err := ParseLayer(string(*c.Layer))
+		layer, err := parseLayer(string(*c.Layer))
 		if err != nil {
 			return at, err
 		}

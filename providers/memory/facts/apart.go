@@ -9,7 +9,7 @@ import (
 )
 
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
-func ruledOut(n, o *Statement) bool {
+func ruledOut(n, o *statement) bool {
 	if n.passes() || otherOrigin(n, o) || elsewhere(n, o) {
 		return true
 	}
@@ -17,14 +17,14 @@ func ruledOut(n, o *Statement) bool {
 }
 
 // disagrees reports whether two statements of the same person or thing are about different matters.
-func disagrees(n, o *Statement) bool {
+func disagrees(n, o *statement) bool {
 	return otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) ||
 		placeOfThing(n, o) || partOfValue(n, o) || endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o) ||
 		endsItsOwn(n, o) || verbOnly(n, o) || putDown(n, o)
 }
 
 // putDown reports whether a statement says where a thing was put: "left the Volvo at the station", but not "left the band in May".
-func putDown(n, o *Statement) bool {
+func putDown(n, o *statement) bool {
 	i, j := n.endedAt(n.ws)
 	if j < 0 || !putting[n.source.folded(n.ws[i])] || n.changes().says(cueReplace, cueNoMore) {
 		return false
@@ -47,7 +47,7 @@ var (
 )
 
 // elsewhere reports whether a statement without a change begins with another place: "at number 14 the fee is 48 euros".
-func elsewhere(n, o *Statement) bool {
+func elsewhere(n, o *statement) bool {
 	if len(n.ws) == 0 || !placePrepositions[n.source.folded(n.ws[0])] || mine(n) || n.changes().says(changeCues[:]...) {
 		return false
 	}
@@ -61,7 +61,7 @@ func elsewhere(n, o *Statement) bool {
 
 // otherOrigin reports whether a statement tells what something else was before: "from Travis to Buildkite" is no news of a
 // home in Leeds.
-func otherOrigin(n, o *Statement) bool {
+func otherOrigin(n, o *statement) bool {
 	ws := n.ws
 	for i := range ws[:max(0, len(ws)-2)] {
 		if !origin[n.source.folded(ws[i])] {
@@ -86,7 +86,7 @@ var origin = wordSet("from von vom de du desde")
 
 // anotherThing reports whether two statements say the same of different things: the shop opens at 9, the office at 8. A thing with
 // an attribute more is another one, too: the mobile team.
-func anotherThing(n, o *Statement) bool {
+func anotherThing(n, o *statement) bool {
 	c := n.changes()
 	if len(n.subject) == 0 || len(o.subject) == 0 || c.says(cueEnd, cueNoMore, cueCorrect) || n.order && o.order {
 		return false
@@ -108,12 +108,12 @@ func anotherThing(n, o *Statement) bool {
 }
 
 // foreignSubjects reports whether both statements have a subject, and neither has a word of the other's.
-func foreignSubjects(n, o *Statement) bool {
+func foreignSubjects(n, o *statement) bool {
 	return len(o.subject) > 0 && len(n.subject) > 0 && !slices.ContainsFunc(n.subject, o.has) && !slices.ContainsFunc(o.subject, n.has)
 }
 
 // endsOther reports whether a statement ends something else that is done in the same way: "stopped drinking coffee" leaves tea.
-func endsOther(n, o *Statement) bool {
+func endsOther(n, o *statement) bool {
 	words := shared(n, o)
 	return n.changes().says(cueEnd, cueNoMore) && len(words) > 0 && !slices.ContainsFunc(words, func(x term) bool { return !x.verb() }) &&
 		slices.ContainsFunc(n.words, func(x term) bool {
@@ -123,7 +123,7 @@ func endsOther(n, o *Statement) bool {
 
 // nameOnly reports whether the older statement introduces somebody or something, and the newer one says something else of that
 // name: the dog called Biscuit, and Biscuit's food.
-func nameOnly(n, o *Statement) bool {
+func nameOnly(n, o *statement) bool {
 	c := n.changes()
 	if !o.introduces() || n.introduces() || c.says(cueEnd, cueReplace, cueCorrect) || c.noMore && nothingElse(n, o) {
 		return false
@@ -143,13 +143,13 @@ func nameOnly(n, o *Statement) bool {
 }
 
 // shared returns the content words of the older statement that the newer one has.
-func shared(n, o *Statement) []term {
+func shared(n, o *statement) []term {
 	return slices.DeleteFunc(slices.Clone(o.words), func(x term) bool { return !n.has(x) })
 }
 
 // otherWish reports whether two instructions have no topic in common, and the newer one does not name what the older one wants,
 // or whether they are about other things and nothing changed.
-func otherWish(n, o *Statement) bool {
+func otherWish(n, o *statement) bool {
 	if !n.order || !o.order {
 		return false
 	}
@@ -171,7 +171,7 @@ func otherWish(n, o *Statement) bool {
 }
 
 // wishTopics returns the topics of an instruction that concern no person.
-func wishTopics(s *Statement) (out []string) {
+func wishTopics(s *statement) (out []string) {
 	for topic := range s.topics {
 		if !personal[topic] {
 			out = append(out, topic)
@@ -192,14 +192,14 @@ var wishStems = func() map[string]bool {
 }()
 
 // otherDenial reports whether a statement denies another value than the older one gives: an allergy to dogs, not to cats.
-func otherDenial(n, o *Statement) bool {
+func otherDenial(n, o *statement) bool {
 	if !n.denies || n.order && o.order || n.hasAny(contrast) || n.changes().says(cueCorrect) {
 		return false
 	}
 	if slices.ContainsFunc(shared(n, o), func(x term) bool { return x.proper }) {
 		return false
 	}
-	lacks := func(x, y *Statement) bool {
+	lacks := func(x, y *statement) bool {
 		return slices.ContainsFunc(x.words, func(t term) bool {
 			return !t.verb() && t.stem[0] > '9' && !timeStems[t.stem] && !isCue(t.stem) &&
 				!subjectHas(x, []term{t}) && !y.has(t)
@@ -215,7 +215,7 @@ var contrast = wordSet("instead rather sondern statt stattdessen plutot sino")
 var timeStems = stems(dayWords)
 
 // timeOnly reports whether all that two statements share is a time, and the newer one has other words.
-func timeOnly(n, o *Statement) bool {
+func timeOnly(n, o *statement) bool {
 	words := shared(n, o)
 	isTime := func(x term) bool { return timeStems[x.stem] }
 	return len(words) > 0 && !slices.ContainsFunc(words, func(x term) bool { return !isTime(x) }) &&
@@ -225,7 +225,7 @@ func timeOnly(n, o *Statement) bool {
 
 // personOnly reports whether all that two statements share is the person they are about: the kinds of their values, their
 // verbs and their topics differ.
-func personOnly(n, o *Statement) bool {
+func personOnly(n, o *statement) bool {
 	if n.owner != aPerson || o.owner != aPerson || sameKinds(n, o) && (!n.source.quotesGerman() || n.namesPlace()) {
 		return false
 	}
@@ -259,7 +259,7 @@ func inCommon(a, b map[string]bool) bool {
 // nameInCommon reports whether all that two statements share is the name of the person whom the older one is about: Mara's
 // car, and Mara moved. A named speaker calls others by name: "Mara, you got this". [personOnly] judges two statements about
 // persons.
-func nameInCommon(n, o *Statement) bool {
+func nameInCommon(n, o *statement) bool {
 	words := shared(n, o)
 	if o.name == "" || o.owner != aThing && !n.bySpeaker || n.owner == aPerson && o.owner == aPerson || len(words) == 0 ||
 		slices.ContainsFunc(words, func(x term) bool { return x.stem != stem(o.called) }) {
@@ -278,7 +278,7 @@ func (t *text) quotesEnglish() bool { return bytes.HasPrefix(t.fold, []byte("the
 func (t *text) quotesSpanish() bool { return bytes.HasPrefix(t.fold, []byte("el usuario")) }
 
 // namesPlace reports whether a noun follows a German preposition without an article, as names do: "zu Zeiss".
-func (s *Statement) namesPlace() bool {
+func (s *statement) namesPlace() bool {
 	ws := s.ws
 	for i := 1; i < len(ws); i++ {
 		if bare[s.source.folded(ws[i-1])] && s.source.capital(ws[i].from) {
@@ -294,7 +294,7 @@ var bare = wordSet("bei zu nach in")
 var died = wordSet("died dead gestorben tot verstorben mort morte decede decedee murio muerto muerta fallecio fallecido fallecida")
 
 // topicsBesideKin returns the topics of a statement, except the topics of its words for relatives.
-func (s *Statement) topicsBesideKin() map[string]bool {
+func (s *statement) topicsBesideKin() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range s.ws {
 		if f := s.source.folded(w); topicWords[f] != "" && !kin[f] {
@@ -305,15 +305,15 @@ func (s *Statement) topicsBesideKin() map[string]bool {
 }
 
 // hasAny reports whether a statement has one of some words.
-func (s *Statement) hasAny(set map[string]bool) bool {
+func (s *statement) hasAny(set map[string]bool) bool {
 	return slices.ContainsFunc(s.ws, func(w word) bool { return set[s.source.folded(w)] })
 }
 
 // otherTopic reports whether one statement tells where a person lives, the other one where the person works, and the newer
 // one ends nothing.
-func otherTopic(n, o *Statement) bool {
-	home := func(s *Statement) bool { return s.topics["home"] && !s.topics["work"] }
-	work := func(s *Statement) bool { return s.topics["work"] && !s.topics["home"] }
+func otherTopic(n, o *statement) bool {
+	home := func(s *statement) bool { return s.topics["home"] && !s.topics["work"] }
+	work := func(s *statement) bool { return s.topics["work"] && !s.topics["home"] }
 	return (home(n) && work(o) || work(n) && home(o)) && !n.changes().says(cueEnd, cueNoMore, cueReplace)
 }
 
@@ -329,7 +329,7 @@ const (
 var placeWords = wordSet("in im at bei beim en dans au aux a chez")
 
 // form returns what follows the copula of a statement.
-func (s *Statement) form() form {
+func (s *statement) form() form {
 	copula := false
 	for _, w := range s.ws {
 		f := s.source.folded(w)
@@ -347,7 +347,7 @@ func (s *Statement) form() form {
 }
 
 // placeOfThing reports whether the older statement defines its subject, and the newer one only names its place.
-func placeOfThing(n, o *Statement) bool {
+func placeOfThing(n, o *statement) bool {
 	return n.form() == placeForm && o.form() == nominalForm && !n.kinds[aTime] && !n.kinds[aNumber] &&
 		!slices.ContainsFunc(shared(n, o), func(x term) bool { return !subjectHas(o, []term{x}) })
 }
@@ -358,7 +358,7 @@ var longAgo = regexp.MustCompile(`\b(?:years|ages) ago\b|\bvor (?:[a-z0-9]+ )?ja
 	`(?:a|an|one|two|three|ein|zwei|drei|un|deux|trois|dos|tres) (?:year|month|jahr|monat|an|mois|ano|mes)`)
 
 // forNow reports whether a statement is about a day or a week only: "this week the standup is at 11", but not "from this week".
-func forNow(n *Statement) bool {
+func forNow(n *statement) bool {
 	if n.changes().says(cueBecome, cueReplace, cueNoMore) || !n.kinds[aTime] && !n.kinds[aNumber] {
 		return false
 	}
@@ -377,7 +377,7 @@ func forNow(n *Statement) bool {
 }
 
 // lasting reports whether the words before a time say that something holds from then on, or until then.
-func (s *Statement) lasting(ws []word, i int) bool {
+func (s *statement) lasting(ws []word, i int) bool {
 	return slices.ContainsFunc(ws[max(0, i-3):i], func(w word) bool { return lastingWords[s.source.folded(w)] })
 }
 
@@ -390,7 +390,7 @@ var (
 )
 
 // changesPart reports whether a statement changes a part of the older value: "changed the chain on the Peugeot".
-func changesPart(n, o *Statement) bool {
+func changesPart(n, o *statement) bool {
 	c := n.changes()
 	ws := n.ws
 	for i := range ws {
@@ -425,12 +425,12 @@ var accident = regexp.MustCompile(`\b(?:by accident|accidentally|aus versehen|ve
 	`un instant|por hoy|un momento)\b`)
 
 // byAccident reports whether a statement is about an accident, or holds for a short time.
-func byAccident(n *Statement) bool {
+func byAccident(n *statement) bool {
 	return !n.changes().says(cueCorrect) && accident.Match(n.source.fold[n.from:n.to])
 }
 
 // partOfValue reports whether a statement ends something that only has the name of the older value: the Tesla shares.
-func partOfValue(n, o *Statement) bool {
+func partOfValue(n, o *statement) bool {
 	if !n.changes().says(cueEnd) {
 		return false
 	}
@@ -454,7 +454,7 @@ var partWords = wordSet(`share shares stock stocks bonds shirt t-shirt mug stick
 
 // endsItsOwn reports whether the old value ends something of its own ("Netflix cancelled the show"), or whether what ends only
 // has its name ("sold the piano stool").
-func endsItsOwn(n, o *Statement) bool {
+func endsItsOwn(n, o *statement) bool {
 	c := n.changes()
 	if !c.says(cueEnd, cueNoMore) || c.says(cueReplace, cueCorrect, cueBecome) || n.order || o.order {
 		return false
@@ -476,7 +476,7 @@ func endsItsOwn(n, o *Statement) bool {
 }
 
 // verbOnly reports whether the verb is all that two statements share, and it holds for many objects: speaks, owns, is allergic.
-func verbOnly(n, o *Statement) bool {
+func verbOnly(n, o *statement) bool {
 	c := n.changes()
 	allergic := term{stem: stem("allergic")}
 	if !c.says(cueNow) || c.says(cueReplace, cueEnd, cueNoMore, cueBecome, cueCorrect) || n.order || o.order || len(n.subject) > 0 {

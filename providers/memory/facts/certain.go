@@ -10,7 +10,7 @@ import (
 
 // certain reports whether the form of the newer statement shows that it replaces or ends what the older one says, and the stem
 // of the value that it names.
-func certain(n, o *Statement) (why, value string, ok bool) {
+func certain(n, o *statement) (why, value string, ok bool) {
 	c := n.changes()
 	if c.says(cueStay, cueAdd) && !c.says(cueNoMore) || c.ahead && !c.says(cueBecome, cueNow) {
 		return "", "", false
@@ -55,7 +55,7 @@ func certain(n, o *Statement) (why, value string, ok bool) {
 }
 
 // anotherNumber reports whether two statements about the user differ in their number only: "we are 4", "we are 3".
-func anotherNumber(n, o *Statement) bool {
+func anotherNumber(n, o *statement) bool {
 	number := func(x term) bool { return x.stem[0] <= '9' }
 	return mine(n) && mine(o) && n.verb == o.verb && n.form() == o.form() && n.denies == o.denies && !n.kinds[aTime] && !o.kinds[aTime] &&
 		n.kinds[aNumber] && o.kinds[aNumber] && nothingElse(n, o) && nothingElse(o, n) &&
@@ -65,12 +65,12 @@ func anotherNumber(n, o *Statement) bool {
 
 // namesRelative reports whether all that the other statement lacks of a subject is the word for the relative: "my daughter Zoe is 3",
 // "Zoe turned 4".
-func (s *Statement) namesRelative(other *Statement) bool {
+func (s *statement) namesRelative(other *statement) bool {
 	return !slices.ContainsFunc(s.subject, func(x term) bool { return !subjectHas(other, []term{x}) && !kinStems[x.stem] })
 }
 
 // anotherWish reports whether two instructions for the same kind of text have different values of a topic.
-func anotherWish(n, o *Statement, topic string) bool {
+func anotherWish(n, o *statement, topic string) bool {
 	if topic == "asking" || n.narrower(o) {
 		return false
 	}
@@ -81,14 +81,14 @@ func anotherWish(n, o *Statement, topic string) bool {
 }
 
 // oldIsSubject reports whether the subject of the newer statement is a value of the older one: "Jenkins is gone".
-func oldIsSubject(n, o *Statement) bool {
+func oldIsSubject(n, o *statement) bool {
 	return len(n.subject) > 0 && !slices.ContainsFunc(n.subject, func(x term) bool {
 		return !o.has(x) || subjectHas(o, []term{x})
 	})
 }
 
 // endsTopic reports whether a word of the user ends the job, the home or the marriage that the older statement is about.
-func endsTopic(n, o *Statement) bool {
+func endsTopic(n, o *statement) bool {
 	if o.topics["partner"] && (mine(o) || partnerKin[o.person]) && subjectHas(o, n.subject) && leaves.Match(n.source.fold[n.from:n.to]) {
 		return true
 	}
@@ -104,7 +104,7 @@ func endsTopic(n, o *Statement) bool {
 }
 
 // otherObject reports whether a statement names a thing outside the topic that the older one lacks: "quit smoking" is no job.
-func otherObject(n, o *Statement, topic string) bool {
+func otherObject(n, o *statement, topic string) bool {
 	deed := func(w word) bool { // "quit smoking"
 		f := n.source.folded(w)
 		return progressive(f) != "" && topicWords[f] != topic && topicWords[progressive(f)] != topic && !o.has(term{stem: stem(f)})
@@ -141,7 +141,7 @@ var partnerKin = func() map[string]bool {
 }()
 
 // contradicts reports whether a statement denies what the older one says, or says what that denies.
-func contradicts(n, o *Statement) bool {
+func contradicts(n, o *statement) bool {
 	switch {
 	case n.order || o.order || n.verb == "" || n.denies == o.denies || n.owner != o.owner || len(shared(n, o)) == 0,
 		onlyWords.Match(n.source.fold[n.from:n.to]):
@@ -154,13 +154,13 @@ func contradicts(n, o *Statement) bool {
 }
 
 // sameDeed reports whether two statements have the same verb, or the newer one a verb that stands for any: "do".
-func (s *Statement) sameDeed(o *Statement) bool {
+func (s *statement) sameDeed(o *statement) bool {
 	return s.verb == o.verb || s.verb == "do" || o.verb == "do"
 }
 
 // exchanged returns the stem of the older value, if the newer statement puts something in its place: "swapped X for Y",
 // "went from X to Y".
-func exchanged(n, o *Statement) string {
+func exchanged(n, o *statement) string {
 	c := n.changes()
 	if !c.says(cueReplace, cueBecome, cueEnd) {
 		return ""
@@ -184,7 +184,7 @@ func exchanged(n, o *Statement) string {
 }
 
 // otherActor reports whether the words before a value name somebody or something that the older statement does not.
-func otherActor(n, o *Statement, ws []word) bool {
+func otherActor(n, o *statement, ws []word) bool {
 	return slices.ContainsFunc(ws, func(w word) bool {
 		f := n.source.folded(w)
 		x := term{stem: stem(f)}
@@ -196,15 +196,15 @@ func otherActor(n, o *Statement, ws []word) bool {
 func endsAsAdverb(f string) bool { return hasAnySuffix(f, "ly", "ment", "mente", "weise") }
 
 // nothingElse reports whether all content of the newer statement is in the older one, but for numbers and the change itself.
-func nothingElse(n, o *Statement) bool {
+func nothingElse(n, o *statement) bool {
 	return !slices.ContainsFunc(n.words, func(x term) bool {
 		return x.stem[0] > '9' && !o.has(x) && !x.verb() && !cueStems()[x.stem] && x.stem != "versio"
 	})
 }
 
 // anotherInRole reports whether both statements say who has a role, and only the name differs: "Mira is the team lead".
-func anotherInRole(n, o *Statement) bool {
-	role := func(s, other *Statement) bool {
+func anotherInRole(n, o *statement) bool {
+	role := func(s, other *statement) bool {
 		return s.owner == aPerson && s.form() == nominalForm && s.hasAny(definite) && len(s.subject) == 1 &&
 			!slices.ContainsFunc(s.words, func(x term) bool { return !subjectHas(s, []term{x}) && !other.has(x) })
 	}
@@ -212,7 +212,7 @@ func anotherInRole(n, o *Statement) bool {
 }
 
 // ended returns the stem of the older value, if it is the first content word behind a word for an end: "sold the Volvo".
-func ended(s, o *Statement) string {
+func ended(s, o *statement) string {
 	ws := s.ws
 	c := s.changes()
 	for i := range ws {
@@ -250,7 +250,7 @@ func ended(s, o *Statement) string {
 }
 
 // before returns the word before a word, or before its article.
-func (s *Statement) before(ws []word, i int) string {
+func (s *statement) before(ws []word, i int) string {
 	for j := i - 1; j >= 0; j-- {
 		f := s.source.folded(ws[j])
 		if !articleWords[f] && !s.source.capital(ws[j].from) {
@@ -264,7 +264,7 @@ var articleWords = wordSet(`the a an my our his her their old der die das den de
 	le la les l' mon ma mes notre nos el los las mi mis nuestro nuestra alten alte alter ancien ancienne viejo vieja antiguo antigua`)
 
 // follows reports whether one of some words stands behind a value of the older statement and before a word that it lacks.
-func (s *Statement) follows(o *Statement, ws []word, i int, any map[string]bool) bool {
+func (s *statement) follows(o *statement, ws []word, i int, any map[string]bool) bool {
 	for j := i + 1; j+1 < min(len(ws), i+5); j++ {
 		if !any[s.source.folded(ws[j])] {
 			continue
@@ -288,7 +288,7 @@ var (
 var exchanging = wordSet("for with by against durch mit gegen par pour contre por")
 
 // anotherVersion returns the stem of a name that has different numbers behind it in both statements: Debian 11, Debian 13.
-func anotherVersion(n, o *Statement) string {
+func anotherVersion(n, o *statement) string {
 	a, b := n.versions(), o.versions()
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		if b[name] != "" && b[name] != a[name] {
@@ -299,7 +299,7 @@ func anotherVersion(n, o *Statement) string {
 }
 
 // findVersions returns the numbers behind names: Debian 13, Solr is at version 9.
-func (s *Statement) findVersions() map[string]string {
+func (s *statement) findVersions() map[string]string {
 	out := map[string]string{}
 	ws := s.ws
 	for i, w := range ws {
@@ -332,7 +332,7 @@ var versionWords = wordSet(`is at on version now jetzt ist sind bei auf in est e
 var leaving = wordSet("from of than statt anstelle von de du del d' instead not no nicht kein keine keinen ohne without pas sin")
 
 // overWords reports whether a statement has a word that by itself ends a topic: "divorced".
-func overWords(s *Statement, topic string) bool {
+func overWords(s *statement, topic string) bool {
 	return slices.ContainsFunc(s.ws, func(w word) bool {
 		f := s.source.folded(w)
 		return topicEnds[f] && topicWords[f] == topic
@@ -347,7 +347,7 @@ var topicEnds = wordSet(`quit resigned fired retired unemployed gekundigt arbeit
 var arriving = wordSet("to with by zu durch zum zur auf a par por vers pour")
 
 // endedAt returns the index of the first word for an end that has an object, and that of the object, or -1.
-func (s *Statement) endedAt(ws []word) (cue, object int) {
+func (s *statement) endedAt(ws []word) (cue, object int) {
 	c := s.changes()
 	for i := range ws {
 		if x, ok := c.cueAt[i]; !ok || x != cueEnd {
@@ -375,7 +375,7 @@ var (
 )
 
 // endsPhrase reports whether no other noun follows words of the older statement: "the piano", not "the piano stool".
-func (s *Statement) endsPhrase(o *Statement, ws []word, j int) bool {
+func (s *statement) endsPhrase(o *statement, ws []word, j int) bool {
 	for k := j + 1; k < len(ws) && ws[k].from == ws[k-1].to+1 && s.source.fold[ws[k-1].to] == ' '; k++ {
 		f := s.source.folded(ws[k])
 		if !isContent(f) || isCue(f) || dayWords[f] || verbForm(f) || endsAsAdverb(f) || f[0] <= '9' || function[f] || wholes[f] {
@@ -393,7 +393,7 @@ var wholes = wordSet(`membership subscription account plan contract lease lesson
 	mitgliedschaft konto kurs unterricht compte cours suscripcion cuota clases curso`)
 
 // hasObject reports whether a thing of its own follows the word for an end: "Mia finished her homework".
-func hasObject(n, o *Statement) bool {
+func hasObject(n, o *statement) bool {
 	ws := n.ws
 	c := n.changes()
 	for i := range ws {

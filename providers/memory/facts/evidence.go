@@ -20,7 +20,7 @@ type overlap struct {
 	oldName, newName, new bool // words that the other one lacks
 }
 
-func overlapOf(n, o *Statement, common func(string) bool) overlap {
+func overlapOf(n, o *statement, common func(string) bool) overlap {
 	var v overlap
 	for _, x := range o.words {
 		subject := subjectHas(o, []term{x})
@@ -64,7 +64,7 @@ func overlapOf(n, o *Statement, common func(string) bool) overlap {
 
 // evidence calls add with what speaks for and against a newer statement making an older one obsolete.
 // train/change.py fits the weights.
-func evidence(n, o *Statement, common func(string) bool, add func(name string, value float64)) {
+func evidence(n, o *statement, common func(string) bool, add func(name string, value float64)) {
 	c, v := n.changes(), overlapOf(n, o, common)
 	when := func(name string, all ...bool) {
 		if !slices.Contains(all, false) {
@@ -138,7 +138,7 @@ func evidence(n, o *Statement, common func(string) bool, add func(name string, v
 }
 
 // sameUnit reports whether both statements count the same, in other numbers: 24 euros, 15 euros.
-func sameUnit(n, o *Statement) bool {
+func sameUnit(n, o *statement) bool {
 	a, b := n.amounts(), o.amounts()
 	for unit, number := range a {
 		if b[unit] != "" && b[unit] != number {
@@ -149,7 +149,7 @@ func sameUnit(n, o *Statement) bool {
 }
 
 // amounts returns the numbers of a statement by the stem of the word behind them.
-func (s *Statement) amounts() map[string]string {
+func (s *statement) amounts() map[string]string {
 	out := map[string]string{}
 	ws := s.ws
 	for i := 0; i+1 < len(ws); i++ {
@@ -164,7 +164,7 @@ func (s *Statement) amounts() map[string]string {
 var oneOf = wordSet("one single ein eine einen un une una uno")
 
 // endsAnother reports whether a word for an end is followed by a thing that the older statement does not name.
-func endsAnother(n, o *Statement) bool {
+func endsAnother(n, o *statement) bool {
 	ws := n.ws
 	c := n.changes()
 	for i := range ws {
@@ -183,13 +183,13 @@ func endsAnother(n, o *Statement) bool {
 }
 
 // anotherTime reports whether both statements have a time, and another one.
-func anotherTime(n, o *Statement) bool {
+func anotherTime(n, o *statement) bool {
 	return n.kinds[aTime] && o.kinds[aTime] && !(len(n.days()) > 0 && len(o.days()) > 0 && !anotherDay(n, o))
 }
 
 // otherHolder reports whether a newer statement gives an owner to a thing that both name, whom the older one lacks: the team of
 // Tristan, Anneke's boss.
-func otherHolder(s, o *Statement) bool {
+func otherHolder(s, o *statement) bool {
 	ws := s.ws
 	lacks := func(i int) bool {
 		f := s.source.folded(ws[i])
@@ -221,7 +221,7 @@ func otherHolder(s, o *Statement) bool {
 var holderWords = wordSet("of von vom der des de du d' del")
 
 // around adds the evidence of the words near a mention of the old value.
-func (s *Statement) around(o *Statement, c *change, when func(string, ...bool)) {
+func (s *statement) around(o *statement, c *change, when func(string, ...bool)) {
 	ws := s.ws
 	seen := map[string]bool{}
 	for i, w := range ws {
@@ -260,7 +260,7 @@ func (s *Statement) around(o *Statement, c *change, when func(string, ...bool)) 
 }
 
 // anotherDay reports whether both statements name days or months, and none in common.
-func anotherDay(n, o *Statement) bool {
+func anotherDay(n, o *statement) bool {
 	a, b := n.days(), o.days()
 	if len(a) == 0 || len(b) == 0 {
 		return false
@@ -274,7 +274,7 @@ func anotherDay(n, o *Statement) bool {
 }
 
 // findDays returns the days and months of a statement, in the singular.
-func (s *Statement) findDays() map[string]bool {
+func (s *statement) findDays() map[string]bool {
 	out := map[string]bool{}
 	for _, w := range s.ws {
 		if f := s.source.folded(w); dayWords[f] {
@@ -285,14 +285,14 @@ func (s *Statement) findDays() map[string]bool {
 }
 
 // introduces reports whether a statement gives the name of a person or thing.
-func (s *Statement) introduces() bool {
+func (s *statement) introduces() bool {
 	return slices.ContainsFunc(s.ws, func(w word) bool { return naming[s.source.folded(w)] })
 }
 
 var naming = wordSet("called named name heisst heist heis heiss namens appelle s'appelle m'appelle llama llamo llamada llamado nombre")
 
 // sameKinds reports whether both statements have times, numbers or names.
-func sameKinds(a, b *Statement) bool {
+func sameKinds(a, b *statement) bool {
 	for k := range a.kinds {
 		if b.kinds[k] {
 			return true
@@ -302,7 +302,7 @@ func sameKinds(a, b *Statement) bool {
 }
 
 // names counts the words of a statement that name something, and that the older one lacks.
-func (s *Statement) names(o *Statement) int {
+func (s *statement) names(o *statement) int {
 	n := 0
 	for _, w := range s.ws {
 		f := s.source.folded(w)
@@ -317,7 +317,7 @@ func (s *Statement) names(o *Statement) int {
 
 // mayVary reports whether a value of a statement may be another one for that of an older statement with the same form: it is about
 // the same person or thing, or does not say what it is about, and it adds nothing.
-func (s *Statement) mayVary(o *Statement, shared bool) bool {
+func (s *statement) mayVary(o *statement, shared bool) bool {
 	if s.changes().says(cueAlso, cueAdd) || sideWords[s.source.folded(s.ws[0])] || o.owner == aPerson && !shared {
 		return false
 	}
@@ -335,7 +335,7 @@ func (s *Statement) mayVary(o *Statement, shared bool) bool {
 }
 
 // introducesOther reports whether a statement introduces a thing that the older one lacks: "got a new phone contract".
-func (s *Statement) introducesOther(o *Statement) bool {
+func (s *statement) introducesOther(o *statement) bool {
 	for i, w := range s.ws {
 		if f := s.source.folded(w); !indefinite[f] && !newWords[f] {
 			continue
@@ -350,7 +350,7 @@ func (s *Statement) introducesOther(o *Statement) bool {
 }
 
 // otherSphere reports whether one statement is about work, and the other one about family or friends.
-func otherSphere(n, o *Statement) bool {
+func otherSphere(n, o *statement) bool {
 	return n.hasAny(workSphere) && o.hasAny(homeSphere) || n.hasAny(homeSphere) && o.hasAny(workSphere)
 }
 
@@ -363,7 +363,7 @@ var (
 
 // ofOthers reports whether a statement begins with a pronoun for other people, and does not name the user: "they open at 9", but
 // not "they gave the user till June".
-func (s *Statement) ofOthers() bool {
+func (s *statement) ofOthers() bool {
 	f := s.source.folded(s.ws[0])
 	return (others[f] || thirdPerson[f] && f != "el") &&
 		!slices.ContainsFunc(s.ws, func(w word) bool { f := s.source.folded(w); return f == "user" || firstSingular[f] || firstPlural[f] })

@@ -26,13 +26,10 @@ type Found struct {
 	Below []Fact `json:"below"`
 }
 
-// Extract returns the facts stated in a turn, in its order. at is the time of the turn; days are
-// days of its location. Extract reads only messages of users and of named people. From tool calls
-// it learns what failed and then succeeded. It accepts any turn, takes linear time and calls no
-// model.
-func Extract(t ragctx.Turn, at time.Time) []Fact { return Explain(t, at).Facts }
-
-// Explain is [Extract], but also returns the rejected candidates.
+// Explain returns the facts stated in a turn and the rejected candidates, in the order of the turn.
+// at is the time of the turn; days are days of its location. Explain reads only messages of users
+// and of named people. From tool calls it learns what failed and then succeeded. It accepts any
+// turn, takes linear time and calls no model.
 func Explain(t ragctx.Turn, at time.Time) Found {
 	var found Found
 	messages := t.Transcript()

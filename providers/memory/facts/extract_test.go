@@ -20,7 +20,7 @@ import (
 var at = time.Date(2026, 11, 21, 15, 0, 0, 0, time.UTC)
 
 func extract(messages ...ragctx.Message) []facts.Fact {
-	return facts.Extract(ragctx.Turn{Messages: messages}, at)
+	return facts.Explain(ragctx.Turn{Messages: messages}, at).Facts
 }
 
 func user(s string) ragctx.Message { return ragctx.TextMessage(ragctx.RoleUser, s) }
@@ -296,7 +296,7 @@ func BenchmarkExtract(b *testing.B) {
 		"because I like the sea. Can you fix the test? ", 20)}
 	b.SetBytes(int64(len(turn.Prompt)))
 	for b.Loop() {
-		facts.Extract(turn, at)
+		facts.Explain(turn, at)
 	}
 }
 
@@ -304,7 +304,7 @@ func BenchmarkExtract(b *testing.B) {
 func TestForeignTickets(t *testing.T) {
 	found := func(s string) (out []string) {
 		turn := ragctx.Turn{Messages: []ragctx.Message{{Role: ragctx.RoleUser, Content: ragctx.Text(s)}}}
-		for _, f := range facts.Extract(turn, at) {
+		for _, f := range facts.Explain(turn, at).Facts {
 			out = append(out, f.Content)
 		}
 		return out

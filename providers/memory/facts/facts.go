@@ -1,7 +1,7 @@
 // Package facts extracts memorable facts from conversations: preferences, decisions, names, plans,
 // events with their times, and standing instructions to an agent.
 //
-// [Extract] calls no language model. It reads only what people say: messages of role user, and
+// [Explain] calls no language model. It reads only what people say: messages of role user, and
 // messages with a person's name. It folds the text to one byte per character, so that all positions
 // are characters. It masks everything the speaker did not say (code, quotes, logs, letters,
 // conversations of others, context blocks, role play), splits the rest into sentences, and those

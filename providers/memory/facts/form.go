@@ -116,7 +116,7 @@ var classes = func() map[string]string {
 }()
 
 // findForms returns the values of a statement by the names of their forms.
-func (s *Statement) findForms() map[string][]string {
+func (s *statement) findForms() map[string][]string {
 	out := map[string][]string{}
 	ws := s.source.tokens(s.ws)
 	for i := 0; i < len(ws); i++ {
@@ -162,7 +162,7 @@ func (t *text) tokens(ws []word) []token {
 func currencySign(r rune) bool { return r == '€' || r == '$' || r == '£' }
 
 // otherForms returns the forms in which two statements have values, and no common one.
-func otherForms(n, o *Statement) (out []string) {
+func otherForms(n, o *statement) (out []string) {
 	for form, values := range n.forms() {
 		old := o.forms()[form]
 		if len(old) == 0 || slices.ContainsFunc(values, func(v string) bool { return slices.Contains(old, v) }) {

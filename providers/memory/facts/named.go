@@ -60,7 +60,7 @@ func nameAgain(content, speaker string) string {
 }
 
 // nameOf returns the name, in small letters, of the person whom a statement is about, or whose thing.
-func (s *Statement) nameOf(t *text, ws []word, speaker string) string {
+func (s *statement) nameOf(t *text, ws []word, speaker string) string {
 	if speaker != "" {
 		own := func(w word) bool { f := t.folded(w); return f == "user's" || ownWord[f] }
 		relative := s.owner == aPerson && kinStems[s.person]
@@ -84,7 +84,7 @@ func (s *Statement) nameOf(t *text, ws []word, speaker string) string {
 }
 
 // sameName reports whether two names may be of one person: names of speakers are whole, others are one word.
-func sameName(n, o *Statement) bool {
+func sameName(n, o *statement) bool {
 	if n.bySpeaker && o.bySpeaker {
 		return n.name == o.name
 	}
@@ -106,7 +106,7 @@ func foldWord(name string) string {
 // otherName reports whether two statements are about persons of different names, or about their things. It is not so if a
 // role passes to another person. Then the newer statement names the older person, or repeats the role. Without a known
 // speaker a name may be one of a thing, and a replacement counts.
-func otherName(n, o *Statement) bool {
+func otherName(n, o *statement) bool {
 	if n.name == "" || o.name == "" || sameName(n, o) || anotherVersion(n, o) != "" || oldIsSubject(n, o) ||
 		n.has(term{stem: stem(o.called)}) {
 		return false

@@ -220,7 +220,7 @@ func examplePairs(t *testing.T) (out []pairRow) {
 	return out
 }
 
-func newPair(n, o *Statement, common func(string) bool) pairRow {
+func newPair(n, o *statement, common func(string) bool) pairRow {
 	overruled := overrules(n, o)
 	row := pairRow{Never: !overruled && ruledOut(n, o), Evidence: map[string]float64{}}
 	_, row.Sure = sameAttribute(n, o)

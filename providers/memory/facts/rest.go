@@ -55,7 +55,7 @@ func (s *Statements) joined(i int) bool {
 }
 
 // adverbial reports whether a part without a verb says when, how much or where: "780 a month", "weekends mostly".
-func (s *Statement) adverbial() bool {
+func (s *statement) adverbial() bool {
 	if len(s.ws) == 0 || len(s.ws) > 5 {
 		return false
 	}
@@ -67,7 +67,7 @@ func (s *Statement) adverbial() bool {
 var dayParts = wordSet("weekends weekdays mornings evenings nights morgens abends nachts wochenends")
 
 // predicate returns the words of a statement up to a verb that has a list of objects, and a space: "I have ".
-func (s *Statement) predicate() string {
+func (s *statement) predicate() string {
 	if s.verbAt >= len(s.ws) || s.verb != "" && !loose[s.verb] {
 		return ""
 	}
@@ -76,7 +76,7 @@ func (s *Statement) predicate() string {
 
 // companionIn returns the stem of the first word that two statements share, if a word for company stands before it in the older
 // one: another tutor leaves "is learning Portuguese" of "is learning Portuguese with a tutor called Rita".
-func companionIn(n, o *Statement) string {
+func companionIn(n, o *statement) string {
 	with := false
 	for _, w := range o.ws[min(len(o.ws), o.verbAt+1):] {
 		f := o.source.folded(w)
@@ -93,7 +93,7 @@ func companionIn(n, o *Statement) string {
 
 // companion returns the words for a relative with a name, or for a number of relatives, beside the value of a statement: "with my
 // daughter Zoe".
-func (s *Statement) companion(sentence bool) string {
+func (s *statement) companion(sentence bool) string {
 	t, ws := s.source, s.ws
 	for i := 1; i+2 < len(ws); i++ {
 		f := t.folded(ws[i])
@@ -131,7 +131,7 @@ var withWords = wordSet("with mit avec con")
 
 // beside returns a statement without the phrase that has the value: "plays bass", if "in the Paper Lanterns" goes. It returns ""
 // if that says nothing by itself.
-func (s *Statement) beside(text, value string) string {
+func (s *statement) beside(text, value string) string {
 	if value == "" {
 		return ""
 	}
@@ -164,7 +164,7 @@ func (s *Statement) beside(text, value string) string {
 
 // withoutConjunct returns a statement without a value that is joined to another one: "has Spotify" of "has Netflix and
 // Spotify", if Netflix goes. It returns "" if the value is not joined.
-func (s *Statement) withoutConjunct(text, value string) string {
+func (s *statement) withoutConjunct(text, value string) string {
 	t, ws := s.source, s.ws
 	joint := slices.IndexFunc(ws, func(w word) bool { return conjunctions[t.folded(w)] })
 	first := s.verbAt + 1
@@ -199,7 +199,7 @@ var conjunctions = wordSet("and und et y e")
 var loose = wordSet("have rent share need want get tengo ai hab")
 
 // reaches reports whether the value is among the next words behind a preposition: "with Rita", "with a tutor called Rita".
-func (s *Statement) reaches(ws []word, i int, value string) bool {
+func (s *statement) reaches(ws []word, i int, value string) bool {
 	for j := i + 1; j < min(len(ws), i+6); j++ {
 		f := s.source.folded(ws[j])
 		if stem(f) == value {

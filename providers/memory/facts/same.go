@@ -45,7 +45,7 @@ var reasonWords = wordSet(`before when whenever if because since bevor wenn fall
 
 // supersedes reports whether a statement makes an earlier one obsolete, and why. If it names the value of the earlier one
 // that no longer holds, it returns the stem of that.
-func supersedes(newer, older *Statement, common func(string) bool) (why, value string, ok bool) {
+func supersedes(newer, older *statement, common func(string) bool) (why, value string, ok bool) {
 	c := newer.changes()
 	if newer.sparesWish(older) {
 		return "", "", false
@@ -80,7 +80,7 @@ func supersedes(newer, older *Statement, common func(string) bool) (why, value s
 }
 
 // otherPerson reports whether one statement is about a relative, and the other one about the speaker or another person.
-func otherPerson(newer, older *Statement) bool {
+func otherPerson(newer, older *statement) bool {
 	n, o := newer.ofRelative(), older.ofRelative()
 	if n && o {
 		return !sameOwner(newer, older)
@@ -98,7 +98,7 @@ func otherPerson(newer, older *Statement) bool {
 
 // belongsToOther reports whether the subject of the newer statement is a thing of a relative or friend whom the older
 // one does not name: my dad's car.
-func belongsToOther(newer, older *Statement) bool {
+func belongsToOther(newer, older *statement) bool {
 	return slices.ContainsFunc(newer.subject, func(t term) bool { return kinStems[t.stem] && !older.has(t) })
 }
 
@@ -126,7 +126,7 @@ var sameRole = func() map[string]string {
 }()
 
 // otherSubject reports whether the subjects have the same head and different attributes: the mail server, the build server.
-func otherSubject(a, b *Statement) bool {
+func otherSubject(a, b *statement) bool {
 	x, y := withoutDays(a.subject), withoutDays(b.subject)
 	if min(len(x), len(y)) < 2 || max(len(x), len(y)) > 3 {
 		return false
@@ -146,7 +146,7 @@ func withoutDays(subject []term) []term {
 }
 
 // ofRelative reports whether a statement is about a person other than the speaker, whatever the name.
-func (s *Statement) ofRelative() bool {
+func (s *statement) ofRelative() bool {
 	return s.owner == aPerson && (kinStems[s.person] || thirdPerson[s.person] && !ambiguous[s.person])
 }
 
@@ -163,7 +163,7 @@ var kinStems = func() map[string]bool {
 }()
 
 // sameAttribute reports whether two statements give the same attribute, which has one value at a time.
-func sameAttribute(newer, older *Statement) (string, bool) {
+func sameAttribute(newer, older *statement) (string, bool) {
 	if !sameOwner(newer, older) || newer.order != older.order {
 		return "", false
 	}
@@ -189,8 +189,8 @@ func sameAttribute(newer, older *Statement) (string, bool) {
 
 // sameKindOfOwner reports whether two statements are about the user, the team, a person, or a thing. A thing at the beginning
 // of a sentence reads like the name of a person, so a subject that both have counts.
-func sameKindOfOwner(a, b *Statement) bool {
-	named := func(s *Statement) bool {
+func sameKindOfOwner(a, b *statement) bool {
+	named := func(s *statement) bool {
 		return s.owner == aThing || s.owner == aPerson && !kinStems[s.person] && !thirdPerson[s.person] &&
 			subjectHas(s, []term{{stem: s.person}})
 	}
@@ -202,7 +202,7 @@ var oneAtATime = wordSet("live work drive study train lead manage commute read w
 
 // sameVerb reports whether two statements say the same of their subjects: neither has a verb of its own or
 // both have the same one, or the newer one says that something changed.
-func sameVerb(newer, older *Statement) bool {
+func sameVerb(newer, older *statement) bool {
 	n, o := newer.verb, older.verb
 	if namingVerbs[n] && o == "" || namingVerbs[o] && n == "" {
 		return true
@@ -217,7 +217,7 @@ var namingVerbs = wordSet("heiss llamo s'appelle")
 var changing = wordSet("move push postpone change reschedule switch upgrade migrate rename raise set cost start begin wechsel verschieb")
 
 // sameSubject reports whether the words before the verbs mean the same thing: one has all of the other's.
-func sameSubject(a, b *Statement) bool {
+func sameSubject(a, b *statement) bool {
 	if len(a.subject) > len(b.subject) {
 		a, b = b, a
 	}
@@ -233,7 +233,7 @@ func sameSubject(a, b *Statement) bool {
 }
 
 // sameKind reports whether the values of two statements are of one kind: times, numbers or names.
-func sameKind(a, b *Statement) bool {
+func sameKind(a, b *statement) bool {
 	for _, k := range [...]valueKind{aTime, aNumber, aName} {
 		if a.kinds[k] && b.kinds[k] {
 			return true
@@ -249,7 +249,7 @@ func sameKind(a, b *Statement) bool {
 // only, or tells what another thing was before: the parts that have the old value are obsolete.
 func SupersedesValue(newer, older *Statements, value string) (rest string, ok bool) {
 	for _, n := range newer.parts {
-		if n.passes() || !slices.ContainsFunc(older.parts, func(o *Statement) bool { return !otherOrigin(n, o) }) {
+		if n.passes() || !slices.ContainsFunc(older.parts, func(o *statement) bool { return !otherOrigin(n, o) }) {
 			return "", false
 		}
 	}
@@ -275,10 +275,10 @@ func SupersedesValue(newer, older *Statements, value string) (rest string, ok bo
 }
 
 // mine reports whether a statement is about the user, alone or with others.
-func mine(s *Statement) bool { return s.owner == theUser || s.owner == theTeam }
+func mine(s *statement) bool { return s.owner == theUser || s.owner == theTeam }
 
 // sameOwner reports whether the subjects of two statements may be the same person.
-func sameOwner(a, b *Statement) bool {
+func sameOwner(a, b *statement) bool {
 	if a.owner == aPerson || b.owner == aPerson {
 		return a.owner == b.owner && (samePersonWord(a.person, b.person) || a.person == "" || b.person == "" ||
 			b.has(term{stem: a.person}) || a.has(term{stem: b.person}) || thirdPerson[a.person] || thirdPerson[b.person])
@@ -287,15 +287,15 @@ func sameOwner(a, b *Statement) bool {
 }
 
 // subjectHas reports whether the subject of a statement has one of the words.
-func subjectHas(s *Statement, words []term) bool {
+func subjectHas(s *statement, words []term) bool {
 	return slices.ContainsFunc(s.subject, func(o term) bool {
 		return slices.ContainsFunc(words, func(x term) bool { return sameStem(o.stem, x.stem) })
 	})
 }
 
 // valueDiffers reports whether each statement has a word after its subject that the other one lacks.
-func valueDiffers(a, b *Statement) bool {
-	lacks := func(x, y *Statement) bool {
+func valueDiffers(a, b *statement) bool {
+	lacks := func(x, y *statement) bool {
 		return slices.ContainsFunc(x.words, func(t term) bool {
 			return (t.proper || !verbForm(t.stem)) && !subjectHas(x, []term{t}) && !y.has(t)
 		})
@@ -304,7 +304,7 @@ func valueDiffers(a, b *Statement) bool {
 }
 
 // topicValue returns the words of a statement on a topic.
-func topicValue(s *Statement, topic string) string {
+func topicValue(s *statement, topic string) string {
 	var out []string
 	for _, x := range s.words {
 		if topicStems[x.stem] == topic {
@@ -346,7 +346,7 @@ var scopes = func() map[string]string {
 }()
 
 // scopeOf returns the kind of text that an instruction is about, "" for all answers.
-func scopeOf(s *Statement) string {
+func scopeOf(s *statement) string {
 	for _, x := range s.words {
 		if name, ok := scopes[x.stem]; ok {
 			return name

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Statement is the content of a fact, prepared for the comparison with others.
-type Statement struct {
+// statement is the content of a fact, prepared for the comparison with others.
+type statement struct {
 	owner  owner
 	person string // the stem of the person's name or relation, if the owner is a person
 	name   string // of the person whom it is about, or whose thing, in small letters; "" for the user
@@ -24,7 +24,7 @@ type Statement struct {
 	quoted         bool               // the words of a speaker
 	small          bool               // written without capital letters
 	bySpeaker      bool               // of a speaker with a name
-	last           *Statement         // before it in its content, or nil
+	last           *statement         // before it in its content, or nil
 	// denies is set for a statement that something is not, or no more.
 	denies bool
 
@@ -41,7 +41,7 @@ type Statement struct {
 	// forOnce reports whether a wish is about one answer or one text, aboutOthers whether the subject is
 	// another person or thing.
 	forOnce, aboutOthers func() bool
-	// sparesWishes and asking are for [Statement.sparesWish], normal and eating for [thaws] and [eatsAgain].
+	// sparesWishes and asking are for [statement.sparesWish], normal and eating for [thaws] and [eatsAgain].
 	sparesWishes, asking, normal, eating func() bool
 	wishOnce                             sync.Once
 	wish                                 wish
@@ -82,7 +82,7 @@ var quotation = regexp.MustCompile(`^(?:the user says|der nutzer sagt|l'utilisat
 
 // Statements are the content of a fact, divided into what it states.
 type Statements struct {
-	parts  []*Statement
+	parts  []*statement
 	before string   // the words around a quotation
 	after  string   //
 	texts  []string // of the parts
@@ -104,10 +104,10 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 		to--
 	}
 	out := &Statements{before: t.orig(0, from), after: t.orig(to, len(t.fold)), speaker: speaker}
-	var last *Statement
+	var last *statement
 	small := t.small(from, to)
 	for _, x := range t.pieces(from, to, true, instruction) {
-		s := &Statement{
+		s := &statement{
 			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, small: small,
 			bySpeaker: speaker != "", last: last,
 		}
@@ -141,7 +141,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 }
 
 // listed reports whether a part without a verb is another object of the part before: "we have a dog, two cats".
-func (s *Statement) listed(last *Statement) bool {
+func (s *statement) listed(last *statement) bool {
 	if s.verbAt < len(s.ws) || len(s.ws) == 0 || !mine(last) || last.verb != "" && !loose[last.verb] {
 		return false
 	}
@@ -150,7 +150,7 @@ func (s *Statement) listed(last *Statement) bool {
 }
 
 // endsIt reports whether a statement ends what the one before is about: "I had a scooter, I sold it".
-func (s *Statement) endsIt(last *Statement) bool {
+func (s *statement) endsIt(last *statement) bool {
 	it := func(w word) bool {
 		f := s.source.folded(w)
 		return objectPronouns[f] || strings.HasPrefix(f, "l'") && s.source.quotesFrench()
@@ -165,7 +165,7 @@ func (s *Statement) endsIt(last *Statement) bool {
 var objectPronouns = wordSet("it them ihn lo los las les")
 
 // object returns the head of the first noun phrase behind the verb of a statement.
-func (s *Statement) object() []term {
+func (s *statement) object() []term {
 	t := s.source
 	var phrase []term
 	from := s.verbAt + 1
@@ -188,13 +188,13 @@ func (s *Statement) object() []term {
 }
 
 // changes returns the change of a statement. It is read when it is needed first.
-func (s *Statement) changes() *change {
+func (s *statement) changes() *change {
 	s.once.Do(func() { s.read = readChange(s.source, s.from, s.to, s.order) })
 	return &s.read
 }
 
 // fill fills the parts of a statement from its words.
-func (s *Statement) fill(t *text, ws []word, quoted, first bool) {
+func (s *statement) fill(t *text, ws []word, quoted, first bool) {
 	s.owner = aThing
 	if quoted {
 		s.owner = theUser
@@ -345,7 +345,7 @@ var contentVerbs = wordSet("live lives lived work works worked love loves hate h
 func verbForm(f string) bool { _, ok := verbs()[f]; return ok }
 
 // has reports whether a statement has a word with the stem, or a related compound.
-func (s *Statement) has(x term) bool {
+func (s *statement) has(x term) bool {
 	return slices.ContainsFunc(s.words, func(o term) bool { return sameStem(o.stem, x.stem) })
 }
 
@@ -357,14 +357,14 @@ func (s *Statements) HoldsNow() {
 }
 
 // passes reports whether a statement says nothing that holds from now on: a doubt, a memory of earlier times, an exception.
-func (s *Statement) passes() bool {
+func (s *statement) passes() bool {
 	c := s.changes()
 	return c.doubt || c.denied || c.says(cuePast) || s.brief()
 }
 
 // Changes reports whether a content may change an earlier one: it says so, or names a value of its own.
 func (s *Statements) Changes() bool {
-	return slices.ContainsFunc(s.parts, func(x *Statement) bool {
+	return slices.ContainsFunc(s.parts, func(x *statement) bool {
 		c := x.changes()
 		return !c.doubt && (c.says(changeCues[:]...) || x.order && x.asWish().withdraws ||
 			len(x.subject) > 0 && len(x.kinds) > 0 || len(x.topics) > 0)

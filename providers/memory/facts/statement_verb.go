@@ -20,7 +20,7 @@ func toThing(t *text, ws []word, i int) bool {
 }
 
 // findVerb returns the index of the main verb, or len(ws).
-func (s *Statement) findVerb(t *text, ws []word) int {
+func (s *statement) findVerb(t *text, ws []word) int {
 	at := len(ws)
 	for i, w := range ws {
 		f := t.folded(w)

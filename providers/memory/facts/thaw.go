@@ -9,7 +9,7 @@ import (
 )
 
 // thaws reports whether a statement says that a freeze, or what holds until further notice, is over: "back to normal".
-func thaws(n, o *Statement) bool {
+func thaws(n, o *statement) bool {
 	if !n.normal() || !frozen.Match(o.source.fold[o.from:o.to]) && !(o.order && o.denies && frozen.Match(o.source.fold)) {
 		return false
 	}
@@ -20,7 +20,7 @@ func thaws(n, o *Statement) bool {
 	if slices.ContainsFunc(n.words, own) || slices.ContainsFunc(n.words, shares) {
 		return slices.ContainsFunc(n.words, shares)
 	}
-	ofWork := func(s *Statement) bool {
+	ofWork := func(s *statement) bool {
 		return slices.ContainsFunc(s.words, func(x term) bool { return workStems[x.stem] })
 	}
 	if !ofWork(n) && (hires.Match(o.source.fold) || !frozenThing.Match(o.source.fold[o.from:o.to]) &&
@@ -31,7 +31,7 @@ func thaws(n, o *Statement) bool {
 }
 
 // returnsToNormal reports whether a statement has words for the end of a freeze.
-func (s *Statement) returnsToNormal() bool {
+func (s *statement) returnsToNormal() bool {
 	return !s.passes() && normal.Match(s.source.fold[s.from:s.to])
 }
 
@@ -70,7 +70,7 @@ var freezing = wordSet(`freeze frozen einfrierphase eingefroren gel gele geles c
 
 // eatsAgain reports whether a statement allows food again that the older one excludes: "I eat fish again" of a
 // vegetarian.
-func eatsAgain(n, o *Statement) bool {
+func eatsAgain(n, o *statement) bool {
 	if !n.eating() || !o.order && (otherPerson(n, o) || otherName(n, o)) {
 		return false
 	}
@@ -79,13 +79,13 @@ func eatsAgain(n, o *Statement) bool {
 }
 
 // allowsFood reports whether a statement has words of the user, or of a permission, for eating again.
-func (s *Statement) allowsFood() bool {
+func (s *statement) allowsFood() bool {
 	words := s.source.fold[s.from:s.to]
 	return !s.passes() && (!s.denies || noProblem.Match(words)) && again.Match(words) && eats.Match(words) && !forOthers.Match(words)
 }
 
 // leavesOut returns the kinds of food that a statement excludes.
-func (s *Statement) leavesOut() map[string]bool {
+func (s *statement) leavesOut() map[string]bool {
 	out := map[string]bool{}
 	for i, w := range s.ws {
 		f := s.source.folded(w)

@@ -4,7 +4,7 @@ package facts
 import "slices"
 
 // readTopics adds the topics that several words of a statement show together: a rented flat, an employer, an occupation.
-func (s *Statement) readTopics() {
+func (s *statement) readTopics() {
 	t, ws := s.source, s.ws
 	for _, w := range ws {
 		if homeNouns[t.folded(w)] && renting[s.verb] && s.owner != aPerson {
@@ -17,7 +17,7 @@ func (s *Statement) readTopics() {
 }
 
 // employer reports whether an employer stands behind preposition i: "at Acme", "started at the post office".
-func (s *Statement) employer(i int) bool {
+func (s *statement) employer(i int) bool {
 	t, ws := s.source, s.ws
 	if i+1 < len(ws) && t.capital(ws[i+1].from) {
 		return true
@@ -30,7 +30,7 @@ func (s *Statement) employer(i int) bool {
 }
 
 // occupation returns the occupation that a statement gives the user, or "": "is a nurse", "soy camarera".
-func (s *Statement) occupation() string {
+func (s *statement) occupation() string {
 	if s.owner != theUser || s.verb != "" || s.denies {
 		return ""
 	}
@@ -75,7 +75,7 @@ var (
 )
 
 // anotherOfTopic reports whether the user has a new job or a new home, or another occupation or employer than before.
-func anotherOfTopic(n, o *Statement) bool {
+func anotherOfTopic(n, o *statement) bool {
 	c := n.changes()
 	if !mine(n) || !mine(o) || n.denies || o.denies || c.says(cueAlso, cueAdd, cueStay) {
 		return false
@@ -88,7 +88,7 @@ func anotherOfTopic(n, o *Statement) bool {
 
 // otherPlace returns the stem of the older employer, if the newer statement names only another one: "is a nurse at St Olave's" and
 // "works at the hospice now". What the user does there stays.
-func otherPlace(n, o *Statement) string {
+func otherPlace(n, o *statement) string {
 	if !n.topics["work"] || !o.topics["work"] || n.occupation() != "" || n.hasAny(roles) {
 		return ""
 	}
@@ -109,7 +109,7 @@ func otherPlace(n, o *Statement) string {
 var roles = wordSet("as als comme como de")
 
 // engaged reports whether a statement names the occupation or the employer of the user.
-func (s *Statement) engaged() bool {
+func (s *statement) engaged() bool {
 	if s.occupation() != "" {
 		return true
 	}
@@ -122,7 +122,7 @@ func (s *Statement) engaged() bool {
 }
 
 // newOne reports whether the user has a new thing of a topic, or changed it: "got a new job", "changed jobs".
-func (s *Statement) newOne(topic string) bool {
+func (s *statement) newOne(topic string) bool {
 	if s.verb != "" && !obtaining[s.verb] && !taking[s.verb] {
 		return false
 	}

@@ -29,7 +29,7 @@ type wish struct {
 }
 
 // overrules reports whether a newer wish contradicts an earlier one, so that only the newer one can be followed.
-func overrules(newer, older *Statement) bool {
+func overrules(newer, older *statement) bool {
 	if !newer.order && !older.order || !newer.wishes() || !older.wishes() || newer.changes().doubt || newer.forOnce() {
 		return false
 	}
@@ -136,7 +136,7 @@ func (e *extractor) tells(u *unit) bool {
 
 // wishes reports whether a statement says how the assistant is to answer, or the team works, whatever its kind: "longer answers
 // are welcome", "we use npm".
-func (s *Statement) wishes() bool {
+func (s *statement) wishes() bool {
 	switch w := s.asWish(); {
 	case s.aboutOthers():
 		return false
@@ -148,7 +148,7 @@ func (s *Statement) wishes() bool {
 }
 
 // changesTool reports whether a content says that something is new or holds from now on.
-func (s *Statement) changesTool() bool {
+func (s *statement) changesTool() bool {
 	c := readChange(s.source, 0, len(s.source.fold), false)
 	return c.says(cueNow, cueBecome, cueReplace)
 }
@@ -265,7 +265,7 @@ func inAny(a, b []string) bool {
 }
 
 // asWish reads a statement as a wish. It is read once.
-func (s *Statement) asWish() *wish {
+func (s *statement) asWish() *wish {
 	s.wishOnce.Do(func() {
 		from := s.from
 		if !s.order {

@@ -10,7 +10,7 @@ import (
 
 // isAboutOthers reports whether a statement has a subject that is neither the assistant nor what the user wants: another
 // person, a thing that does something, or the user who does it.
-func (s *Statement) isAboutOthers() bool {
+func (s *statement) isAboutOthers() bool {
 	t := s.source
 	if len(s.ws) == 0 {
 		return false
@@ -48,7 +48,7 @@ func (s *Statement) isAboutOthers() bool {
 }
 
 // afterCues returns the first word from an index that is no word of change: my new editor.
-func (s *Statement) afterCues(i int) []word {
+func (s *statement) afterCues(i int) []word {
 	for i < len(s.ws) && isCue(s.source.folded(s.ws[i])) {
 		i++
 	}
@@ -56,10 +56,10 @@ func (s *Statement) afterCues(i int) []word {
 }
 
 // ofTool reports whether a word is the name of a tool.
-func (s *Statement) ofTool(f string) bool { return toolTopics[wishValues[f].topic] }
+func (s *statement) ofTool(f string) bool { return toolTopics[wishValues[f].topic] }
 
 // ofKind reports whether one of the words is a kind of answers or texts, or what the team works with.
-func (s *Statement) ofKind(ws []word) bool {
+func (s *statement) ofKind(ws []word) bool {
 	return slices.ContainsFunc(ws, func(w word) bool {
 		f := s.source.folded(w)
 		_, scoped := scopes[stem(f)]
@@ -68,7 +68,7 @@ func (s *Statement) ofKind(ws []word) bool {
 }
 
 // wants reports whether a verb near the beginning says what the user wants or uses.
-func (s *Statement) wants() bool {
+func (s *statement) wants() bool {
 	return s.ofTool(s.source.folded(s.ws[len(s.ws)-1])) || slices.ContainsFunc(s.ws[:min(len(s.ws), 5)], func(w word) bool {
 		return wanting[s.source.folded(w)]
 	})
@@ -113,7 +113,7 @@ func partly(a, b []string) bool { return inAny(a, b) && !comparable(a, b) }
 
 // sparesWish reports whether a content says nothing against an earlier wish, whatever words they share: it is about other people
 // or one text, or it asks not to forget the wish. A rule to ask first ends only with words for asking.
-func (s *Statement) sparesWish(older *Statement) bool {
+func (s *statement) sparesWish(older *statement) bool {
 	if !older.order || !older.wishes() {
 		return false
 	}
@@ -121,12 +121,12 @@ func (s *Statement) sparesWish(older *Statement) bool {
 }
 
 // mentionsWishOnly reports whether a content is about other people or one text, or denies that a wish ends.
-func (s *Statement) mentionsWishOnly() bool {
+func (s *statement) mentionsWishOnly() bool {
 	return s.aboutOthers() && !s.asWish().withdraws || s.forOnce() || keepsOn.MatchString(s.source.foldedWords(s.from, s.to))
 }
 
 // hasAskingWords reports whether the whole content has a word for asking first.
-func (s *Statement) hasAskingWords() bool {
+func (s *statement) hasAskingWords() bool {
 	return askingWords.MatchString(s.source.foldedWords(0, len(s.source.fold)))
 }
 
@@ -148,7 +148,7 @@ var (
 
 // narrower reports whether a newer wish is limited to a case that the older one does not name, and has no word of change:
 // "for baking use Fahrenheit".
-func (s *Statement) narrower(older *Statement) bool {
+func (s *statement) narrower(older *statement) bool {
 	if s.changes().says(cueNow, cueReplace) {
 		return false
 	}
@@ -156,14 +156,14 @@ func (s *Statement) narrower(older *Statement) bool {
 }
 
 // mentions reports whether a content has a word with a stem.
-func (s *Statement) mentions(x string) bool {
+func (s *statement) mentions(x string) bool {
 	return slices.ContainsFunc(s.source.words(0, len(s.source.fold)), func(w word) bool {
 		return sameStem(objectStem(s.source.folded(w)), x)
 	})
 }
 
 // limits returns the stems of what a wish is limited to.
-func (s *Statement) limits() []string {
+func (s *statement) limits() []string {
 	out := limitsOf(s.source, s.ws)
 	if l := s.last; l != nil && len(l.ws) > 0 && (conditionWords[s.source.folded(l.ws[0])] ||
 		limiting[s.source.folded(l.ws[0])] && l.verbAt == len(l.ws)) {
@@ -224,7 +224,7 @@ var (
 )
 
 // isForOnce reports whether a wish is about one answer or one text: "this one in German", "just this once".
-func (s *Statement) isForOnce() bool {
+func (s *statement) isForOnce() bool {
 	words := s.source.fold[s.from:s.to]
 	if oneTask.Match(words) || accident.Match(words) {
 		return !beyondOne.Match(words)
