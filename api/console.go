@@ -33,7 +33,7 @@ func (s *Server) mountConsole() {
 	})
 }
 
-// isConsole reports whether the console answers a request. It finds out by itself whose request it is.
+// isConsole reports whether the console answers a request. It finds the caller by itself.
 func (s *Server) isConsole(r *http.Request) bool {
 	return s.opts.Console != nil && (inConsole(r.URL.Path) || wantsPage(r))
 }
@@ -54,7 +54,7 @@ func (s *Server) ownPage(r *http.Request, origin string) bool {
 	return err == nil && s.isConsole(r) && strings.EqualFold(u.Host, r.Host)
 }
 
-// clientWith returns a client of this server for one page. Its requests carry a key; "" is none.
+// clientWith returns a client of this server for one page. Its requests carry a key; "" sends no key.
 func (s *Server) clientWith(key string) *Client {
 	return newClient("http://127.0.0.1", withKey{inside{server: func() *Server { return s }}, key, new(atomic.Bool)})
 }

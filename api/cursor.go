@@ -96,7 +96,7 @@ func listIdentity(path string, q url.Values) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// cursorText is what a cursor says. Cursors are opaque to callers, and their encoding may change in
+// cursorText is the content of a cursor. Cursors are opaque to callers, and their encoding may change in
 // any release.
 type cursorText[T any] struct {
 	List string `json:"list"`

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// Item returns what the id of an item of an answer cites.
+// Item returns the text that the id of an item of an answer cites.
 func (c *Client) Item(ctx context.Context, namespace, id string) (Item, error) {
 	return c.LedgerItem(ctx, namespace, "", id)
 }

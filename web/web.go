@@ -9,7 +9,7 @@
 //  2. Add a row to pages (pages.go). Navigation, layout, sign-in and error pages follow from the row.
 //  3. Add routes to the row's also for parts of the page. The answer to a request of htmx is a fragment: the
 //     view's parts without the layout. Other methods than GET are checked for the CSRF token.
-//  4. Keep what a page shows in its address, with [visit.link], so that reload and the back button work.
+//  4. Keep the state of a page in its address, with [visit.link], so that reload and the back button work.
 //  5. Add its styles to assets/console.css, and a test that uses it in a browser to tools/console/pages.
 //
 // There are no inline scripts and no inline styles; the Content-Security-Policy refuses both. Widths and
@@ -46,7 +46,7 @@ type Console struct {
 	log      *slog.Logger
 }
 
-// New returns a console. client returns a client of the server with a visitor's key; "" is none.
+// New returns a console. client returns a client of the server with a visitor's key; "" sends no key.
 func New(client func(key string) *api.Client, o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now

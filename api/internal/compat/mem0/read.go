@@ -202,7 +202,7 @@ func mem0Shapes(found []ragctx.Memory) []mem0Memory {
 	return out
 }
 
-// Owners are owners beside the filters, as some clients send them.
+// Owners are owners in addition to the filters, as some clients send them.
 type Owners struct {
 	UserID  string `json:"user_id,omitempty" maxLength:"512"`
 	AgentID string `json:"agent_id,omitempty" maxLength:"512"`

@@ -217,7 +217,7 @@ func (s *service) all(ctx context.Context, namespace, prefix string) ([]store.Do
 // lastPart returns the object's id in the id of its document.
 func lastPart(d store.Document) string { return d.ID[strings.LastIndexByte(d.ID, '/')+1:] }
 
-// record returns what a document says about an object.
+// record returns the data of a document about an object.
 func record(d store.Document) map[string]any {
 	r, _ := d.Metadata[recordKey].(map[string]any)
 	return r

@@ -154,7 +154,7 @@ func (s *service) storeRoutes() []compat.Route {
 	}
 }
 
-// save stores what is known of a vector store, under a text that no question finds.
+// save stores the data of a vector store, under a text that no question finds.
 func (s *service) save(ctx context.Context, namespace, id, name, description string, metadata map[string]any) (store.Document, error) {
 	if len(name) > maxStoreName*4 {
 		return store.Document{}, ragctx.Invalid("name", "has %d bytes; the limit is %d characters", len(name), maxStoreName)
