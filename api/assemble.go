@@ -133,6 +133,6 @@ func (s *Server) assemble(ctx context.Context, in *assembleInput) (*assembleOutp
 	if err != nil {
 		return nil, err
 	}
-	out, err := c.answer(a)
+	out, err := c.Answer(a)
 	return &assembleOutput{out}, err
 }
