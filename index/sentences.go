@@ -75,12 +75,21 @@ func blend(all []ranked) []Candidate {
 	for i := range out {
 		out[i].Score = 0
 	}
+	most := 0.0 // by a sentence
 	for _, r := range all[1:] {
 		for i, s := range r.scores(at) {
 			out[i].Score = max(out[i].Score, (s+wholeWeight*whole[i])/(1+wholeWeight))
+			most = max(most, s)
 		}
 	}
 	slices.SortFunc(out, better)
+	// The words of other matters lower all scores by the whole, so the scale is that of the sentences.
+	if len(out) > 0 && out[0].Score > 0 {
+		scale := max(1, most/out[0].Score)
+		for i := range out {
+			out[i].Score *= scale
+		}
+	}
 	return out
 }
 
