@@ -28,26 +28,36 @@ func (n *node) feedUnused(ctx context.Context) {
 	if !ok || n.shared == nil || (Node{n.engine}).AwaitLead(ctx) != nil {
 		return
 	}
-	n.engine.collections.EachOpen(func(_ store.Collection, idx index.Index) {
-		if e, ok := idx.Engine.(interface{ Reopen() }); ok {
-			e.Reopen() // it counted changes that the other leader may not have written
-		}
-	})
+	n.reopen(func(store.Collection) bool { return true }) // they counted changes that the other leader may not have written
 	for {
 		began := time.Now()
+		var lacked bool
 		var err error
-		throttle.Background(func() { err = n.feedAll(ctx, shared) })
+		throttle.Background(func() { lacked, err = n.feedAll(ctx, shared) })
 		if err != nil && ctx.Err() == nil {
 			n.engine.opts.Logger.WarnContext(ctx, "indexes that lack changes could not be fed; retrying", "error", err)
 		}
-		if httpclient.Sleep(ctx, max(feedInterval, feedRest*time.Since(began))) != nil {
+		rest := feedInterval
+		if err == nil && !lacked {
+			rest = max(rest, feedRest*time.Since(began))
+		}
+		if httpclient.Sleep(ctx, rest) != nil || n.isLed() {
 			return
 		}
 	}
 }
 
-func (n *node) feedAll(ctx context.Context, shared index.Shared) error {
-	return n.engine.eachCollection(ctx, func(_ string, id store.Collection) error {
+// reopen opens the indexes of some open collections again.
+func (n *node) reopen(which func(store.Collection) bool) {
+	n.engine.collections.EachOpen(func(id store.Collection, idx index.Index) {
+		if e, ok := idx.Engine.(interface{ Reopen() }); ok && which(id) {
+			e.Reopen()
+		}
+	})
+}
+
+func (n *node) feedAll(ctx context.Context, shared index.Shared) (lacked bool, err error) {
+	err = n.engine.eachCollection(ctx, func(_ string, id store.Collection) error {
 		seq, err := n.shared.Newest(ctx, id)
 		if err != nil {
 			return err
@@ -56,6 +66,7 @@ func (n *node) feedAll(ctx context.Context, shared index.Shared) error {
 			if has, err := shared.Has(ctx, n.engine.opening(id), seq); err != nil || has {
 				return err
 			}
+			lacked = true
 			if err := n.engine.collections.CatchUp(ctx, id, seq); err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
 				return err
 			}
@@ -63,6 +74,8 @@ func (n *node) feedAll(ctx context.Context, shared index.Shared) error {
 				return err
 			}
 		}
-		return nil // the next round goes on
+		n.reopen(func(other store.Collection) bool { return other == id }) // it believes that the server has all
+		return nil                                                         // the next round goes on
 	})
+	return lacked, err
 }
