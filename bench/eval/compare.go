@@ -24,7 +24,7 @@ const minQuestions = 10
 // Comparison holds the differences between two runs.
 type Comparison struct {
 	Sets []setDelta `json:"sets"`
-	// macroAverage holds the mean differences over the ranking sets, one per mode.
+	// Macro holds the mean differences over the ranking sets, one per mode.
 	Macro []setDelta `json:"macro"`
 }
 

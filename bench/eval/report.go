@@ -12,7 +12,7 @@ type Report struct {
 	Cores    int         `json:"cores"`
 	Seconds  float64     `json:"seconds"`
 	Sets     []setReport `json:"sets"`
-	// macroAverage holds the means over the ranking sets, one per mode.
+	// Macro holds the means over the ranking sets, one per mode.
 	Macro []macroAverage `json:"macro"`
 }
 

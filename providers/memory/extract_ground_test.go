@@ -116,7 +116,7 @@ func TestNoWayOut(t *testing.T) {
 	}
 }
 
-// BenchmarkJudge judges ten items of a turn of the most characters.
+// BenchmarkJudge judges the items of a turn of the most characters.
 func BenchmarkJudge(b *testing.B) {
 	a := plainAsker(b, ExtractOptions{})
 	var prompt strings.Builder
