@@ -14,8 +14,12 @@ import (
 // Index ranks what an engine finds.
 type Index struct{ Engine }
 
-// minDepth is the minimum number of candidates requested by words and by vectors.
-const minDepth = 100
+// minDepth is the minimum number of candidates requested by words and by vectors. It is deepDepth for a question with
+// [Query].Sentences, as a chunk that one text ranks low may be among the best of another.
+const (
+	minDepth  = 100
+	deepDepth = 400
+)
 
 // Where returns the selection of q in a state; see [Where].
 func (q *Query) Where(state uint64) Where {
@@ -27,7 +31,7 @@ func (q *Query) Where(state uint64) Where {
 func (q *Query) retrieval() Retrieval {
 	depth := max(minDepth, 2*q.K)
 	if len(q.Sentences) > 0 {
-		depth *= 2 // a chunk that one text ranks low may be among the best of another
+		depth = max(depth, deepDepth)
 	}
 	r := Retrieval{
 		Where: q.Where(0), Text: q.Text, More: q.More, Params: q.Keyword, Patterns: q.Patterns, Spelling: q.Spelling,
@@ -116,6 +120,7 @@ func (x Index) rank(ctx context.Context, q *Query, win *timeexpr.Window) (ranked
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
 	list := q.Fusion.withoutChance(found.Candidates)
+	full := len(list) >= r.WordDepth
 	fuse(list, q.Fusion, r.Text, found.Words, found.Vectors)
 	slices.SortFunc(list, better)
 	if featured && len(list) > 0 {
@@ -123,7 +128,6 @@ func (x Index) rank(ctx context.Context, q *Query, win *timeexpr.Window) (ranked
 			return ranked{}, err
 		}
 	}
-	full := len(found.Candidates) >= r.WordDepth
 	return ranked{list, found, found.Words && q.Fusion.Method != "rrf", full}, nil
 }
 

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -21,22 +22,22 @@ const wholeWeight = 3
 // sentences gives it: a long message has words of other matters, which many chunks have, and may ask for several things.
 func (x Index) rankSentences(ctx context.Context, q *Query, win *timeexpr.Window) (ranked, error) {
 	all := make([]ranked, 1+len(q.Sentences))
-	errs := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, s := range q.Sentences {
 		of := *q
 		of.Text, of.Vector, of.Patterns = s.Text, s.Vector, nil
-		wg.Go(func() { all[i+1], errs[i+1] = x.rank(ctx, &of, win) })
+		wg.Go(func() {
+			// The result of the whole suffices if one of a sentence fails.
+			all[i+1], _ = x.rank(ctx, &of, win)
+		})
 	}
-	all[0], errs[0] = x.rank(ctx, q, win)
+	whole, err := x.rank(ctx, q, win)
 	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return ranked{}, err
-		}
+	if err != nil || ctx.Err() != nil {
+		return ranked{}, cmp.Or(err, ctx.Err())
 	}
-	whole := all[0]
-	for i := range all[1:] {
+	all[0] = whole
+	for i := range q.Sentences {
 		whole.join(&all[1+i].found)
 	}
 	whole.list = blend(all)
@@ -45,7 +46,9 @@ func (x Index) rankSentences(ctx context.Context, q *Query, win *timeexpr.Window
 
 // join adds corrections and failures of the search by a sentence. The older state counts.
 func (r *ranked) join(other *Found) {
-	r.found.State = min(r.found.State, other.State)
+	if other.State > 0 {
+		r.found.State = min(r.found.State, other.State)
+	}
 	for _, name := range other.Degraded {
 		if !slices.Contains(r.found.Degraded, name) {
 			r.found.Degraded = append(r.found.Degraded, name)
@@ -75,25 +78,34 @@ func blend(all []ranked) []Candidate {
 	for i := range out {
 		out[i].Score = 0
 	}
-	most := 0.0 // by a sentence
+	alone := make([]float64, len(out)) // by the sentence that fits best
 	for _, r := range all[1:] {
 		for i, s := range r.scores(at) {
-			out[i].Score = max(out[i].Score, (s+wholeWeight*whole[i])/(1+wholeWeight))
-			most = max(most, s)
+			if score := (s + wholeWeight*whole[i]) / (1 + wholeWeight); score > out[i].Score {
+				out[i].Score, alone[i] = score, s
+			}
 		}
 	}
-	slices.SortFunc(out, better)
-	// The words of other matters lower all scores by the whole, so the scale is that of the sentences.
-	if len(out) > 0 && out[0].Score > 0 {
-		scale := max(1, most/out[0].Score)
+	if len(out) == 0 {
+		return nil
+	}
+	// The words of other matters lower all scores by the whole, so the best chunk keeps its score by the sentence.
+	best := 0
+	for i := range out {
+		if better(out[i], out[best]) < 0 {
+			best = i
+		}
+	}
+	if scale := alone[best] / out[best].Score; scale > 1 {
 		for i := range out {
 			out[i].Score *= scale
 		}
 	}
+	slices.SortFunc(out, better)
 	return out
 }
 
-// scores returns the scores of candidates at their places. One that is not in the list has the most that it may have.
+// scores returns the scores of candidates at their places. One that a full list lacks has the score of its last.
 func (r *ranked) scores(at map[uint64]int) []float64 {
 	absent := 0.0
 	if r.full && len(r.list) > 0 {

@@ -1,6 +1,7 @@
 package index_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -58,5 +59,30 @@ func TestSentences(t *testing.T) {
 			t.Errorf("%d is twice in %v", id, got)
 		}
 		seen[id] = true
+	}
+}
+
+// TestSentenceOfOneChunk: a sentence decides also where the vector index returns very many chunks that are near by chance.
+func TestSentenceOfOneChunk(t *testing.T) {
+	h, _, _ := open(t)
+	b := index.Batch{Seq: 1}
+	for id := range uint64(900) {
+		text := fmt.Sprintf("other%d", id)
+		switch id {
+		case 0:
+			text = "kiwi plum"
+		case 1, 2, 3:
+			text = "apple pear fig"
+		}
+		b.Add = append(b.Add, entry(id+1, id+1, &index.Item{ID: id + 1}, text, 1, 0))
+	}
+	apply(t, h, b)
+	far := []float32{0, 1}
+	res, err := index.Index{Engine: h}.Search(t.Context(), index.Query{
+		Text: "apple pear fig kiwi plum", Vector: far, Sentences: []index.Sentence{{Text: "kiwi plum", Vector: far}},
+		K: 10, Now: t0, Scope: index.Scope{AnyUser: true}, Fusion: index.Fusion{VectorFloor: 0.35},
+	})
+	if err != nil || res.Hits[0].ID != 1 {
+		t.Errorf("%+v, %v", res.Hits, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -177,20 +178,22 @@ func (s *search) askIn(ctx context.Context, in *Space, k int) (found, error) {
 	return found{res, len(res.Hits) == k}, err
 }
 
-// embed sets the vectors of a question and of its sentences.
+// embed sets the vectors of a question and of its sentences. If one of a sentence fails, the sentences are left out.
 func (s *search) embed(ctx context.Context, in *Space, plan *index.Query) (err error) {
-	if plan.Vector, err = in.queryVector(ctx, s.plan); err != nil {
-		return err
-	}
-	plan.Sentences = slices.Clone(plan.Sentences)
-	for i := range plan.Sentences {
+	sentences := slices.Clone(plan.Sentences)
+	errs := make([]error, len(sentences))
+	var wg sync.WaitGroup
+	for i := range sentences {
 		part := s.plan
-		part.Text = plan.Sentences[i].Text
-		if plan.Sentences[i].Vector, err = in.queryVector(ctx, part); err != nil {
-			return err
-		}
+		part.Text = sentences[i].Text
+		wg.Go(func() { sentences[i].Vector, errs[i] = in.queryVector(ctx, part) })
 	}
-	return nil
+	plan.Vector, err = in.queryVector(ctx, s.plan)
+	wg.Wait()
+	if plan.Sentences = sentences; errors.Join(errs...) != nil && err == nil {
+		plan.Sentences = nil
+	}
+	return err
 }
 
 // EmbedderLogLevel returns the log level of an embedder's failure. Failures while the circuit breaker is
