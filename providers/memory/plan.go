@@ -11,10 +11,9 @@ import (
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
-// vectorShare is the fraction of the embedder's weight given to cosines among memories. A
-// turn is short, and cosines of few words are noisy: a higher share is significantly worse on long
-// conversations than keywords alone.
-const vectorShare = 0.22
+// vectorShare is the fraction of the embedder's weight given to cosines among memories. A turn is short, and cosines of
+// few words are noisy.
+const vectorShare = 0.5
 
 // Query parameters.
 const (
