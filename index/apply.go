@@ -177,10 +177,10 @@ func (h *Hybrid) addChunks(b Batch) {
 // countChunks records the chunks of their items.
 func countChunks(chunks []catalogEntry) {
 	for _, u := range chunks {
-		if p := u.item; p.chunks == 0 || u.id < p.firstChunk {
+		if p := u.item; p.chunks.Load() == 0 || u.id < p.firstChunk {
 			p.firstChunk = u.id
 		}
-		u.item.chunks++
+		u.item.chunks.Add(1)
 	}
 }
 

@@ -17,10 +17,10 @@ type item struct {
 	ended      atomic.Uint64
 	removed    atomic.Bool
 
-	// The lowest id and the number of its chunks in the catalog. Only the writer of the catalog
-	// reads and writes these.
+	// firstChunk is the lowest id of its chunks in the catalog; only the writer of the catalog uses it. chunks is their
+	// number.
 	firstChunk uint64
-	chunks     int
+	chunks     atomic.Int64
 }
 
 const noTime = math.MaxInt64

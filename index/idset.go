@@ -114,7 +114,7 @@ func (c catalog) unrestrictedWithout(items []*item) idSet {
 	e := c.unrestricted.edit()
 	for _, p := range items {
 		i, _ := c.at(p.firstChunk)
-		for n := p.chunks; n > 0 && i < len(c.items); i++ {
+		for n := p.chunks.Load(); n > 0 && i < len(c.items); i++ {
 			if c.items[i] == p {
 				e.clear(c.ids[i])
 				n--

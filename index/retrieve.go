@@ -187,12 +187,8 @@ func (h *Hybrid) spelling(c *catalog, w *Where) *Spelling {
 
 // candidate returns the chunk at a position.
 func (c *catalog) candidate(i int) Candidate {
-	of, ordinal := c.items[i], int(c.ordinal[i])
-	other := i - ordinal + LongText - 1 // the last chunk of a shortest long item
-	return Candidate{
-		Hit:  Hit{ID: c.ids[i], Item: of.ID, Ordinal: ordinal},
-		Long: other >= 0 && other < len(c.items) && c.items[other] == of,
-	}
+	of := c.items[i]
+	return Candidate{Hit: Hit{ID: c.ids[i], Item: of.ID, Ordinal: int(c.ordinal[i])}, Long: of.chunks.Load() >= LongText}
 }
 
 // join merges the hits of both indexes into one unsorted list without duplicates. It fills in the
@@ -218,8 +214,8 @@ func (c *catalog) join(
 		if !known {
 			lacking.want(id, at, false)
 		}
-		for _, other := range [...]int{i - 1, i + 1} {
-			if r.Around && c.adjoin(i, other) {
+		for _, step := range [...]int{-1, 1} {
+			if other, ok := c.beside(i, step); ok && r.Around {
 				lacking.want(c.ids[other], at, true)
 			}
 		}
@@ -244,9 +240,19 @@ func (c *catalog) join(
 	return list, err
 }
 
-// adjoin reports whether two adjacent positions have chunks of one item, one after the other.
-func (c *catalog) adjoin(i, other int) bool {
-	return other >= 0 && other < len(c.items) && c.items[other] == c.items[i] && int(c.ordinal[other]-c.ordinal[i]) == other-i
+// beside returns the position of the chunk before (-1) or after (1) one in its item. It is mostly the adjacent one. But the
+// chunks of other items may lie between, as a large document is written in several parts.
+func (c *catalog) beside(i, step int) (int, bool) {
+	of, wanted := c.items[i], int64(c.ordinal[i])+int64(step)
+	if wanted < 0 || wanted >= of.chunks.Load() {
+		return 0, false
+	}
+	for other := i + step; other >= 0 && other < len(c.items); other += step {
+		if c.items[other] == of {
+			return other, int64(c.ordinal[other]) == wanted
+		}
+	}
+	return 0, false
 }
 
 // timely returns visible chunks within the window of r.
