@@ -56,6 +56,8 @@ func (n *node) reopen(which func(store.Collection) bool) {
 	})
 }
 
+// feedAll feeds the collections that lack changes, one after the other. One without items gets its row, too: other nodes
+// cannot open an index without it.
 func (n *node) feedAll(ctx context.Context, shared index.Shared) (lacked bool, err error) {
 	err = n.engine.eachCollection(ctx, func(_ string, id store.Collection) error {
 		seq, err := n.shared.Newest(ctx, id)

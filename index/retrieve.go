@@ -214,8 +214,11 @@ func (c *catalog) join(
 		if !known {
 			lacking.want(id, at, false)
 		}
+		if !r.Around {
+			return
+		}
 		for _, step := range [...]int{-1, 1} {
-			if other, ok := c.beside(i, step); ok && r.Around {
+			if other, ok := c.beside(i, step); ok {
 				lacking.want(c.ids[other], at, true)
 			}
 		}

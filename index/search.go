@@ -74,7 +74,11 @@ func (x Index) Search(ctx context.Context, q Query) (Result, error) {
 	if win != nil && q.Time.List {
 		return x.during(ctx, &q, win)
 	}
-	all, err := x.rankAll(ctx, &q, win)
+	rank := x.rank
+	if len(q.Sentences) > 0 {
+		rank = x.rankSentences
+	}
+	all, err := rank(ctx, &q, win)
 	if err != nil {
 		return Result{}, err
 	}
@@ -96,14 +100,6 @@ type ranked struct {
 	found   Found
 	byWords bool // the scores come from words and vectors
 	full    bool // the engine may have found only a part
-}
-
-// rankAll ranks by the question, and by each of its sentences if q has some.
-func (x Index) rankAll(ctx context.Context, q *Query, win *timeexpr.Window) (ranked, error) {
-	if len(q.Sentences) > 0 {
-		return x.rankSentences(ctx, q, win)
-	}
-	return x.rank(ctx, q, win)
 }
 
 // rank ranks by one text. It makes at most three calls of the engine.

@@ -43,7 +43,7 @@ var english = language{
 	requests: []string{
 		"how do", "how does", "how can", "how to", "how would", "how should", "how much", "how many", "how long", "how often",
 		"what is", "what are", "what does", "what do", "what kind", "what the", "wonder", "whether", "which", "is there", "are there",
-		"can i", "could i", "do i", "should i", "know which", "sure which", "out which", "want to know",
+		"can i", "could i", "do i", "should i", "want to know",
 		"like to know", "need to know", "i need", "we need", "looking for", "to find", "tell me", "show me", "give me", "explain to",
 		"you write", "you draft", "you list", "you explain", "you describe", "you find",
 	},
