@@ -156,6 +156,8 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 	if err = errors.Join(err, boundErr); err != nil {
 		return index.KeywordResult{}, err
 	}
+	// A chunk without a score was found by words that a concurrent write has removed.
+	res.Hits = slices.DeleteFunc(res.Hits, func(h index.Scored) bool { return !(h.Score > 0) })
 	if len(res.Hits) > 0 { // the server's count of chunks is approximate
 		res.Max = max(res.Max, res.Hits[0].Score)
 	}
