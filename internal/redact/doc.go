@@ -25,10 +25,11 @@
 //
 // # Weights
 //
-// The weights are trained with the texts of this package's testdata and of testdata/memory/dev:
+// The weights are trained with the texts of this package's testdata, of testdata/memory/dev and of testdata/extraction/train:
 //
 //	go test ./internal/redact -run TestTrain -train weights.bin      # after new texts, words or features
 //	go test ./internal/redact -run TestTrain -folds 5 -v             # cross-validation, with each miss
+//	go test ./internal/redact -run TestMessages -v                   # secrets in clear, in messages that train them and in others
 //
 // vocabulary.bin has frequent and known words. The frequent ones are English, German and Spanish, of
 // spacy-lookups-data 1.0.5 (MIT). The known ones are more of these, and what begins a word in the byte-pair

@@ -86,29 +86,36 @@ func distance(n int) uint32 {
 
 // sentenceContext is what the features of the words of a sentence share.
 type sentenceContext struct {
-	from, to  int
-	question  uint32
-	negated   bool
-	refers    bool  // has a word for what has another number
-	code      int   // signs of code
-	strong    []int // words that are strong topics
-	weak      uint  // the weak topics, as bits
-	earlier   uint  // those of the two sentences before
-	preceding class // the strong topic of the sentences before, or noClass
-	following class // that of the next sentence
-	gap       int   // sentences since the one before
+	from, to   int
+	question   uint32
+	negated    bool
+	refers     bool  // has a word for what has another number
+	code       int   // signs of code
+	strong     []int // words that are strong topics
+	weak       uint  // the weak topics, as bits
+	earlier    uint  // those of the two sentences before
+	everywhere uint  // those of the passage
+	preceding  class // the strong topic of the sentences before, or noClass
+	following  class // that of the next sentence
+	gap        int   // sentences since the one before
 }
 
 // features calls out for each feature of the words.
 func (ps *passage) features(out sink) {
 	last, at := noClass, 0
-	var earlier uint
+	var earlier, all uint
+	for n := range ps.words {
+		if t := ps.words[n].topic; t.isWeak() {
+			all |= 1 << (t - network)
+		}
+	}
 	for from := 0; from < len(ps.words); {
 		c := ps.context(from)
 		if c.gap = ps.words[from].sentence - at; last != noClass && c.gap <= 3 {
 			c.preceding = last
 		}
 		c.earlier, earlier = earlier, c.weak
+		c.everywhere = all
 		for n := c.from; n < c.to; n++ {
 			if !ps.words[n].barred {
 				f := wordFeatures{passage: ps, sentenceContext: &c, t: &ps.words[n], n: n, list: ps.list[:0]}
@@ -309,6 +316,11 @@ func (f *wordFeatures) topics() {
 	for k := range uint(lastClass - network) {
 		if f.earlier&(1<<k) != 0 {
 			f.with(f.put(fWeak, fBefore, topicNames[network+class(k)], f.relation), f.t.coarse)
+		}
+	}
+	for k := range uint(lastClass - network) {
+		if f.everywhere&^f.weak&^f.earlier&(1<<k) != 0 {
+			f.with(f.put(fWeak, fAfter, topicNames[network+class(k)], f.relation), f.t.coarse)
 		}
 	}
 	f.put(fRelation, f.relation, f.t.coarse)

@@ -109,13 +109,14 @@ func posterior(words []passageWord, score []wordScore) []float64 {
 // bounded is the exponential of a score within bounds.
 func bounded(score float64) float64 { return math.Exp(max(-30, min(30, score))) }
 
-// threshold is the least probability of a redacted word. strongThreshold holds beside a word for a secret, for a word that
-// no language has.
+// threshold is the least probability of a redacted word. strongThreshold holds beside a word for a secret, for a word of a
+// form that people choose for passwords.
 const (
 	threshold       = 0.52
-	strongThreshold = 0.25
-	firmThreshold   = 0.6 // without a word for a secret, but with one for a lock, a network, an account or a code
-	weakThreshold   = 0.9 // where there is none of them, or no word that is no everyday word
+	strongThreshold = 0.2
+	firmThreshold   = 0.5 // without a word for a secret, but with one for a lock, a network, an account or a code
+	weakThreshold   = 0.6 // where there is none of them, or no word that is no everyday word
+	oddThreshold    = 0.2 // for a word of a form that hardly anything but a password has
 )
 
 // least returns the least probability of a redacted word.
@@ -137,7 +138,9 @@ func (ps *passage) isSecret() []bool {
 	out := make([]bool, len(ps.words))
 	any := false
 	for n, prob := range ps.label() {
-		out[n] = prob >= least || strong && ps.words[n].group == gStrong && prob >= strongThreshold
+		g := ps.words[n].group
+		out[n] = prob >= least || strong && chosenForms[g] && prob >= strongThreshold ||
+			(g == gSigned || g == gDrawn || g == gInner) && prob >= oddThreshold
 		any = any || out[n]
 	}
 	if any {

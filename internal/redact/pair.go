@@ -100,12 +100,13 @@ func (p *scanner) positional(i, j int) {
 	fields := fieldsAt(p.s, j, end)
 	switch strings.ToLower(p.s[i:j]) {
 	case "identified":
+		if len(fields) > 3 && strings.EqualFold(fields[0].in(p.s), "with") {
+			fields = fields[2:]
+		}
 		if len(fields) > 1 && strings.EqualFold(fields[0].in(p.s), "by") && (p.s[i:j] == "IDENTIFIED" &&
 			!predicate(fields[1].in(p.s)) || strings.IndexByte("'\"", p.s[fields[1].start]) >= 0) {
 			p.argument(fields[1])
 		}
-	case "connect":
-		p.credentials(i, j)
 	case "requirepass", "enable":
 		if n := len(fields); p.s[i:j] != "enable" && n == 1 || p.s[i:j] == "enable" && strings.TrimSpace(p.s[start:i]) == "" && n == 2 &&
 			namesSecret(fields[0].in(p.s)) {

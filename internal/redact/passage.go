@@ -73,6 +73,9 @@ func (p *scanner) passages(yield func(*passage) bool) {
 // that is no everyday word.
 func (p *scanner) around(t topic) (from, to int) {
 	s := p.s
+	if IsShort(s) {
+		return 0, len(s)
+	}
 	from, to = p.sentenceStart(t.start), p.sentenceEnd(t.end, t.end+maxAfter)
 	if t.c.isWeak() {
 		if after := p.sentenceEnd(to, t.end+maxAfter); after > to && (after-to <= maxReply || from == 0 && to <= maxHead) &&
@@ -195,6 +198,9 @@ func (ps *passage) next(i, stop int) int {
 	if t.quoted && next > stop { // a secret within quotes
 		return stop
 	}
+	if t.quoted && t.start > i && isProse(s[t.start:t.end]) {
+		return t.start
+	}
 	if at := pairSign(s, t); at > 0 {
 		name := proseWord{start: t.start, end: at, w: strings.ToLower(s[t.start:at]), mark: s[at]}
 		ps.words = append(ps.words, passageWord{proseWord: name})
@@ -204,6 +210,23 @@ func (ps *passage) next(i, stop int) int {
 		ps.words = append(ps.words, passageWord{proseWord: t})
 	}
 	return max(next, i+1)
+}
+
+// isProse reports whether a quotation is a message of several words, and no secret by itself.
+func isProse(v string) bool {
+	if strings.Count(v, " ") < 2 {
+		return false
+	}
+	for _, sign := range [...]string{": ", ". ", "! ", "? ", " - ", " – ", "→", "\n"} {
+		if strings.Contains(v, sign) {
+			return true
+		}
+	}
+	words := strings.Fields(v)
+	return len(words) > 8 || slices.ContainsFunc(words, func(w string) bool {
+		w = strings.Trim(w, ".,;:!?()")
+		return countDigits(w) > 2 && countDigits(w) < len(w) || formOf(w) == gSigned || formOf(w) == gInner
+	})
 }
 
 // pairSign returns the position of the sign between a name and a password: ada/hunter2, or 0.

@@ -148,6 +148,9 @@ func (p *scanner) run() {
 			} else {
 				i += runeLen(p.s, i)
 			}
+		case c == '(':
+			p.call(i)
+			i++
 		case c == '[':
 			i += max(1, marker(p.s[i:]))
 		case c == '-' && strings.HasPrefix(p.s[i:], pemBegin):
@@ -198,6 +201,9 @@ func (p *scanner) word(i, j int) int {
 		if c, start, end = p.classify(i, j); c != noClass {
 			p.noun(c, i, start, end)
 		}
+	}
+	if c == noClass {
+		p.drawn(i, j)
 	}
 	p.topic(c, i, j, start, end)
 	return j

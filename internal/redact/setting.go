@@ -113,24 +113,21 @@ func headedSetting(w string) bool {
 	return true
 }
 
-// connections are names of functions that take a name and a password.
-var connections = wordSet("connect login log_in sign_in auth")
-
-// credentials redacts the second of two texts that the function text[i:j] of a connection gets: db.connect("ada", "…").
-func (p *scanner) credentials(i, j int) {
-	if !connections[strings.ToLower(p.s[i:j])] || j+1 >= len(p.s) || p.s[j] != '(' {
-		return
-	}
-	_, end, ok := p.quotation(j + 1)
-	if !ok || end+2 >= len(p.s) || p.s[end+1] != ',' || strings.ContainsAny(p.s[j+2:end], "./: ") {
-		return
-	}
-	start, stop, ok := p.quotation(blanks(p.s, end+2))
-	if !ok || stop+1 >= len(p.s) || p.s[stop+1] != ')' {
-		return
-	}
-	if v := p.s[start:stop]; len(v) >= 4 && !placeholder(v) && !strings.ContainsAny(v, "/$") && !strings.Contains(v, "://") &&
-		!strings.HasPrefix(v, "on_") && !digitsOnly(v, 1, 5) && !p.touched(start, stop) {
-		p.add(Password, start, stop)
-	}
+// isParameter reports whether the word text[i:j] is a parameter of a URL: ?user=ada&password=….
+func (p *scanner) isParameter(i, j int) bool {
+	return i > 0 && strings.IndexByte("?&", p.s[i-1]) >= 0 && j < len(p.s) && p.s[j] == '='
 }
+
+// inBlock reports whether the word at i begins a line among lines of settings: "user: ada" above "password: …".
+func (p *scanner) inBlock(i int) bool {
+	start := strings.LastIndexByte(p.s[:i], '\n') + 1
+	if start == 0 || strings.Trim(p.s[start:i], " \t") != "" {
+		return false
+	}
+	above := p.s[:start-1]
+	above = above[strings.LastIndexByte(above, '\n')+1:]
+	name, value, ok := strings.Cut(strings.TrimLeft(above, " \t-"), ":")
+	return ok && name != "" && run(name, 0, settingByte) == len(name) && (value == "" || value[0] == ' ') && strings.Count(value, " ") < 3
+}
+
+var settingByte = setOf("a-zA-Z0-9_.-")

@@ -95,6 +95,7 @@ var (
 	gCommon, gKnown, gUnknown                      = part("common"), part("known"), part("unknown")
 	gNumeral, gDigits, gFewDigits, gLetter         = part("numeral"), part("digits"), part("few digits"), part("letter")
 	gStrong, gHyphen, gQuoted, gPlaceholder        = part("strong"), part("hyphen"), part("quoted"), part("placeholder")
+	gModel, gSigned, gDrawn, gInner, gTail         = part("model"), part("signed"), part("drawn"), part("inner"), part("tail")
 )
 
 // topicNames holds the hashes of the classes of topics.
@@ -233,7 +234,7 @@ func (t *passageWord) groupOf(v string, plain, rare uint32) uint32 {
 // coarseOf joins classes of shapes: odd words, numbers, everyday words.
 func coarseOf(g uint32) uint32 {
 	switch g {
-	case gStrong, gHyphen, gUnknown, gQuoted, gPlaceholder:
+	case gStrong, gSigned, gDrawn, gInner, gTail, gModel, gHyphen, gUnknown, gQuoted, gPlaceholder:
 		return gUnknown
 	case gDigits, gNumeral, gFewDigits, gLetter:
 		return gDigits
@@ -261,12 +262,57 @@ func formOf(v string) uint32 {
 		return gFewDigits
 	case n == len(v), n >= 4 && strings.Trim(v, "0123456789-#*./") == "":
 		return gDigits
+	case signed(v):
+		return gSigned
+	case len(v) >= 6 && n > 0 && mixedCase(v) && changes(v) >= len(v)/2:
+		return gDrawn
+	case countLower(v) >= 4 && digitInside(v):
+		return gInner
+	case likePassword(v):
+		return gTail
+	case (strongPassword(v) || strings.ContainsAny(v, "_!#$&*+")) && countLower(v) < 4:
+		return gModel
 	case strongPassword(v), strings.ContainsAny(v, "_!#$&*+"):
 		return gStrong
 	case strings.ContainsAny(v, "-."):
 		return gHyphen
 	}
 	return 0
+}
+
+// signed reports whether v has letters, and among them signs that names and identifiers do not have: "Tea&Biscuits9".
+func signed(v string) bool {
+	n, signs := 0, 0
+	for i := range len(v) {
+		switch c := v[i]; {
+		case lowerLetters[c], c >= 'A' && c <= 'Z', c >= 0x80:
+			n++
+		case strings.IndexByte("!#$&*?%^", c) >= 0 && i > 0 && (i+1 < len(v) && alnum[v[i+1]] || digits[v[i-1]]):
+			signs++
+		}
+	}
+	return signs > 0 && n >= 4 && strings.IndexByte("!#$&*?%^", v[0]) < 0
+}
+
+// digitInside reports whether v has digits between letters, no signs, and is no hash.
+func digitInside(v string) bool {
+	rest := strings.Trim(v, "0123456789")
+	for i := range len(rest) {
+		if !alnum[rest[i]] && rest[i] < 0x80 {
+			return false
+		}
+	}
+	return countDigits(rest) > 0 && !isHex(v)
+}
+
+// countLower counts the small letters of v.
+func countLower(v string) (n int) {
+	for i := range len(v) {
+		if lowerLetters[v[i]] {
+			n++
+		}
+	}
+	return n
 }
 
 // letters reports whether v consists of letters, or of characters outside ASCII.

@@ -16,7 +16,7 @@ type shape struct {
 var shapes = byFirst(
 	// Language models.
 	shape{"sk-", 20, 0, base64url, APIKey}, // OpenAI, Anthropic, DeepSeek, OpenRouter
-	shape{"hf_", 30, 0, alnum, APIKey},
+	shape{"hf_", 20, 0, alnum, APIKey},
 	shape{"gsk_", 40, 0, alnum, APIKey},
 	shape{"xai-", 40, 0, base64url, APIKey},
 	shape{"pplx-", 40, 0, alnum, APIKey},
@@ -49,7 +49,7 @@ var shapes = byFirst(
 	shape{"AIza", 35, 35, base64url, APIKey},
 	shape{"GOCSPX-", 24, 0, base64url, Secret},
 	shape{"ya29.", 30, 0, dotted, Token},
-	shape{"dop_v1_", 40, 0, alnum, APIKey},
+	shape{"dop_v1_", 24, 0, alnum, APIKey},
 	shape{"dapi", 32, 32, hexLower, APIKey},
 	shape{"hvs.", 24, 0, base64url, Token},
 	shape{"hvb.", 24, 0, base64url, Token},
@@ -74,7 +74,7 @@ var shapes = byFirst(
 	shape{"pk_live_", 16, 0, alnum, APIKey},
 	shape{"pk_test_", 16, 0, alnum, APIKey},
 	shape{"whsec_", 12, 0, base64std, Secret},
-	shape{"SG.", 40, 0, dotted, APIKey},
+	shape{"SG.", 24, 0, dotted, APIKey},
 	shape{"SK", 32, 32, hexLower, APIKey}, // Twilio; AC… is an account name
 	shape{"key-", 32, 32, hexLower, APIKey},
 	shape{"shpat_", 32, 32, setOf("a-fA-F0-9"), APIKey},
@@ -155,6 +155,8 @@ var tokenWords = map[string]bool{
 	"refresh": true, "secret": true, "sk": true, "tok": true, "token": true,
 }
 
+var digitsAndDash = setOf("0-9-")
+
 // licenceKey returns the end of the key at i, or i: four or more groups of four to six capital letters and digits with dashes
 // between them, most of them with both. Groups of one pattern are codes, such as numbers of flights.
 func licenceKey(s string, i int) int {
@@ -181,6 +183,9 @@ func licenceKey(s string, i int) int {
 		if end == len(s) || s[end] != '-' {
 			break
 		}
+	}
+	if groups == 8 && end-i == 8*6+7 && run(s[:end], i, digitsAndDash) == end {
+		return end // the recovery key of BitLocker
 	}
 	if groups < 4 || same || mixed*4 < groups*3 || !wordEndsAt(s, end) {
 		return i

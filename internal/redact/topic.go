@@ -238,11 +238,23 @@ func likePassword(w string) bool {
 	return len(name) >= 5 && len(w)-len(name) <= 4 && plainName(name)
 }
 
+// chosenForms are the forms of words as people choose passwords, and programs draw them.
+var chosenForms = map[uint32]bool{gStrong: true, gSigned: true, gDrawn: true, gInner: true, gTail: true}
+
 // topic notes the word for a secret text[i:j], if it is one.
 func (p *scanner) topic(c class, i, j, start, end int) {
-	if c == noClass && IsShort(p.s) && likePassword(p.s[i:j]) {
-		p.topics = append(p.topics, topic{i, j, odd})
-		return
+	if c == noClass && IsShort(p.s) {
+		end := j
+		if j+1 < len(p.s) && strings.IndexByte("!#$&*?%^+~.-", p.s[j]) >= 0 && wordByte[p.s[j+1]] {
+			for end < len(p.s) && end-i < maxNoun && p.s[end] > ' ' {
+				end++
+			}
+			end = i + cut(p.s[i:end], false)
+		}
+		if v := p.s[i:end]; len(v) >= 6 && chosenForms[formOf(v)] && strings.IndexByte(v, '@') < 0 {
+			p.topics = append(p.topics, topic{i, end, odd})
+			return
+		}
 	}
 	if w := weakTopic(p.s[i:j]); w != noClass && (c == noClass || c == login || c == secret && w == vague) {
 		c, start, end = w, i, j

@@ -8,7 +8,7 @@ import (
 
 func init() {
 	for _, g := range grids {
-		g.wordings(func(_, text string, secrets []string) { redact.AddTrainText(text, secrets, 0.3) })
+		g.wordings(func(_, text string, secrets []string) { redact.AddTrainText(text, secrets, 0.9) })
 	}
 	for _, h := range harmlessGrids {
 		for _, noun := range split(h.nouns) {

@@ -339,7 +339,7 @@ func trainLines(t testing.TB, name string) (out []string) {
 }
 
 // isHeld holds the files that the weights are only measured with, and that nobody reads.
-var isHeld = map[string]bool{"said_held.txt": true, "unsaid_held.txt": true}
+var isHeld = map[string]bool{"said_held.txt": true, "unsaid_held.txt": true, "messages_held.jsonl": true}
 
 // trainTexts returns the texts to train with, and those held back.
 func trainTexts(t testing.TB) (out []trainText) {
@@ -382,39 +382,12 @@ func trainTexts(t testing.TB) (out []trainText) {
 	}
 	files, _ := filepath.Glob("../../testdata/memory/dev/*.jsonl")
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theme := filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file)
-		for line := range strings.Lines(string(b)) {
-			var d trainDialogue
-			if err := json.Unmarshal([]byte(line), &d); err != nil {
-				t.Fatal(err)
-			}
-			before := ""
-			for _, u := range d.Turns {
-				for _, m := range []string{u.User, u.Assistant} {
-					if m == "" {
-						continue
-					}
-					x := trainText{group: d.ID, text: m, weight: 1, head: Head(before), counts: true, corpus: theme}
-					x.find(u.Secrets)
-					if x.alarm = len(u.Secrets) == 0; x.alarm {
-						x.weight = 4
-					}
-					clean := m
-					for _, v := range u.Secrets {
-						clean = strings.ReplaceAll(clean, v, "[redacted: password]")
-					}
-					before = before[strings.LastIndexByte(before, '\n')+1:] + "\n" + clean
-					if len(x.secrets) > 0 || x.alarm {
-						out = append(out, x)
-					}
-				}
-			}
-		}
+		out = append(out, dialogueTexts(t, file, "dev/"+filepath.Base(file))...)
 	}
+	for _, name := range messageFiles {
+		out = append(out, dialogueTexts(t, "testdata/"+name, name)...)
+	}
+	out = append(out, turnTexts(t)...)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, x := range out {
 		if x.held {
@@ -447,6 +420,97 @@ func trainTexts(t testing.TB) (out []trainText) {
 		out = append(out, x.copies(r, 1)...)
 	}
 	return out
+}
+
+// messageFiles are messages to assistants, by authors who had seen neither the rules nor each other's texts.
+var messageFiles = []string{"messages.jsonl", "messages_held.jsonl"}
+
+// dialogueTexts returns the messages of a file of dialogues.
+func dialogueTexts(t testing.TB, file, corpus string) (out []trainText) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		var d trainDialogue
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			t.Fatal(err)
+		}
+		before := ""
+		for _, u := range d.Turns {
+			for _, m := range []string{u.User, u.Assistant} {
+				if m == "" {
+					continue
+				}
+				x := trainText{group: d.ID, text: m, weight: 1, head: Head(before), counts: true, corpus: corpus, held: isHeld[corpus]}
+				x.find(u.Secrets)
+				if x.alarm = len(u.Secrets) == 0; x.alarm {
+					x.weight = 4
+				}
+				clean := m
+				for _, v := range u.Secrets {
+					clean = strings.ReplaceAll(clean, v, "[redacted: password]")
+				}
+				before = before[strings.LastIndexByte(before, '\n')+1:] + "\n" + clean
+				if len(x.secrets) > 0 || x.alarm {
+					out = append(out, x)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// turnTexts returns the messages of users that facts are learnt from, without those that have a word for a secret or a known form
+// of one: nobody has labelled the secrets in them.
+func turnTexts(t testing.TB) (out []trainText) {
+	files, _ := filepath.Glob("../../testdata/extraction/train/*.jsonl")
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			var turn struct {
+				ID       string
+				Messages []struct {
+					Role    string
+					Content any
+				}
+			}
+			if err := json.Unmarshal([]byte(line), &turn); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range turn.Messages {
+				text, ok := m.Content.(string)
+				s := scanner{s: text}
+				if s.run(); !ok || m.Role != "user" || len(s.found) > 0 ||
+					slices.ContainsFunc(s.topics, func(tp topic) bool { return !tp.c.isWeak() }) {
+					continue
+				}
+				out = append(out, trainText{group: turn.ID, text: text, weight: 1, alarm: true, counts: true, corpus: "turns"})
+			}
+		}
+	}
+	return out
+}
+
+// TestMessages counts the secrets that stay in clear, and the harmless messages that are changed. messages.jsonl trains the
+// weights; the other file is only measured, and nobody reads what it misses.
+func TestMessages(t *testing.T) {
+	all := map[string]*figures{}
+	for _, name := range messageFiles {
+		for _, x := range dialogueTexts(t, "testdata/"+name, name) {
+			measure(x, all, func(string, ...any) {})
+		}
+	}
+	report(t, all)
+	for name, most := range map[string][2]float64{"messages.jsonl": {.09, .01}, "messages_held.jsonl": {.36, .05}} {
+		f := all[name]
+		if float64(f.leaks) > most[0]*float64(f.secrets) || float64(f.alarms) > most[1]*float64(f.harmless) {
+			t.Errorf("%s: more leaks or false alarms than %v", name, most)
+		}
+	}
 }
 
 // gridTexts are the generated wordings of classes_test.go.

@@ -18,7 +18,7 @@ func (p *scanner) value(c class, i, j int) {
 		return
 	}
 	start, end, quoted := p.read(i, at)
-	if strings.HasPrefix(p.s[end:], "</") || l == assigned && c == password && p.isOption(i) {
+	if strings.HasPrefix(p.s[end:], "</") || l == assigned && c == password && (p.isOption(i) || p.isParameter(i, j)) {
 		quoted = true
 	}
 	if l == assigned && (c == password || c == passphrase) && start < end && p.isSetting(i, j, at) {
@@ -66,7 +66,7 @@ func (p *scanner) sentence(c class, i, j, at int) bool {
 	if sign < 0 || p.s[sign] != ':' && (p.s[sign] != '=' || c != pin && c != code) {
 		return false
 	}
-	if _, _, quoted := p.quotation(at); quoted {
+	if _, _, quoted := p.quotation(at); quoted || c == password && p.inBlock(i) {
 		return false
 	}
 	if strings.Contains(p.s[j:at], "`") && strings.Contains(p.s[max(0, i-1):j], "_") {
@@ -254,7 +254,7 @@ func looksRandom(v string, c class) bool {
 		return false
 	}
 	if !random(v) || countDigits(v) < 2 {
-		return digitsOnly(v, 16, 128)
+		return digitsOnly(v, 16, 128) || len(v) >= 16 && changes(v) >= len(v)/3
 	}
 	// Names with a trailing number: my-secret-01, token2024.
 	if trimmed := strings.TrimRight(v, "0123456789"); len(v) < 24 && plainName(trimmed) &&
