@@ -14,8 +14,9 @@ import (
 // Index ranks what an engine finds.
 type Index struct{ Engine }
 
-// minDepth is the minimum number of candidates requested by words and by vectors. It is deepDepth for a question with
-// [Query].Sentences, as a chunk that one text ranks low may be among the best of another.
+// minDepth is the minimum number of candidates requested by vectors. By words there are twice as many, as the keyword
+// index takes the same time for up to 300. With [Query].Sentences there are at least deepDepth of both: a chunk that one text
+// ranks low may be among the best of another.
 const (
 	minDepth  = 100
 	deepDepth = 400
@@ -26,16 +27,16 @@ func (q *Query) Where(state uint64) Where {
 	return Where{Scope: q.Scope, Filter: q.Filter, AsOf: q.AsOf, Now: q.Now, State: state}
 }
 
-// retrieval returns the candidates to rank for q. It over-fetches: the best after fusion need not be at
-// the very top of either score.
+// retrieval returns the candidates to rank for q.
 func (q *Query) retrieval() Retrieval {
-	depth := max(minDepth, 2*q.K)
+	vectors := max(minDepth, q.K)
+	words := 2 * vectors
 	if len(q.Sentences) > 0 {
-		depth = max(depth, deepDepth)
+		words, vectors = max(words, deepDepth), max(vectors, deepDepth)
 	}
 	r := Retrieval{
 		Where: q.Where(0), Text: q.Text, More: q.More, Params: q.Keyword, Patterns: q.Patterns, Spelling: q.Spelling,
-		Vector: q.Vector, Space: q.Space, Exact: q.Exact, WordDepth: depth, VectorDepth: depth,
+		Vector: q.Vector, Space: q.Space, Exact: q.Exact, WordDepth: words, VectorDepth: vectors,
 	}
 	for i := range q.Phrases {
 		r.Must = append(r.Must, q.Phrases[i].Terms()...)

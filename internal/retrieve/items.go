@@ -85,7 +85,7 @@ func (s *search) items(ctx context.Context, kind store.Kind, by Order) (Items, e
 		if made.Distinct >= wanted || made.Spent || !last.more || k >= maxHits {
 			break
 		}
-		k = min(moreHits(k, made.Distinct, wanted), maxHits)
+		k = min(s.moreHits(k, made.Distinct, wanted), maxHits)
 	}
 	more := made.More || last.more
 	if sorted {
@@ -103,12 +103,13 @@ func (s *search) items(ctx context.Context, kind store.Kind, by Order) (Items, e
 	}, nil
 }
 
-// moreHits returns the number of hits to request after k of them made too few distinct items.
-func moreHits(k, distinct, wanted int) int {
-	if 2*distinct > wanted {
-		return 2 * k
+// moreHits returns the number of hits to examine after k of them made too few distinct items: first all that were
+// found, then a quarter more than would suffice with as many items per hit, from half as many more to four times as many.
+func (s *search) moreHits(k, distinct, wanted int) int {
+	if n := len(s.last.Hits); n > k {
+		return n
 	}
-	return 4 * k
+	return max(3*k/2, min(5*k*wanted/(4*max(distinct, 1)), 4*k))
 }
 
 // assemble makes items of hits, without their other forms.

@@ -43,6 +43,7 @@ type search struct {
 	facts    *turnLookup     // nil if facts stay among the hits
 	index    searchIndex
 	done     func() // releases the index
+	last     *found // by the index; nil before the first search
 }
 
 // begin prepares a search, with the ranking of the namespace unless by is given. The caller calls
@@ -116,9 +117,12 @@ func (s *search) request(found index.Result) passage.Request {
 // found is the result of one search of the index.
 type found struct {
 	index.Result
-	// more reports that the index may have further hits.
+	// more reports that there may be further hits.
 	more bool
 }
+
+// minAsked is the number of hits that the index is asked for at least. Fewer take the same time.
+const minAsked = 100
 
 // growing yields the hits of a search: k at first, then four times as many until the index has no
 // more or the limit is reached. The caller breaks off when it has enough.
@@ -134,10 +138,20 @@ func (s *search) growing(ctx context.Context, k, limit int) iter.Seq2[found, err
 	}
 }
 
-// results returns k hits, with facts replaced by their turns.
+// results returns k hits, with facts replaced by their turns. It searches the index only if the hits of the last
+// search do not suffice.
 func (s *search) results(ctx context.Context, k int) (found, error) {
-	f, err := s.ask(ctx, k)
-	if err == nil && s.facts != nil {
+	if s.last == nil || len(s.last.Hits) < k && s.last.more {
+		f, err := s.ask(ctx, max(k, minAsked))
+		if err != nil {
+			return f, err
+		}
+		s.last = &f
+	}
+	f, err := *s.last, error(nil)
+	f.more = f.more || len(f.Hits) > k
+	f.Hits = f.Hits[:min(k, len(f.Hits))]
+	if s.facts != nil {
 		f.Hits, err = s.facts.replace(ctx, f.Hits)
 	}
 	return f, err
