@@ -202,7 +202,7 @@ func nonzero(v []float32) bool {
 }
 
 func (l *PartAudit) compare(d VectorIndex, e *Chunk) {
-	switch cos, ok := d.Similarity(e.Vector, e.ID); {
+	switch cos, ok := d.Similarity(e.Vector)(e.ID); {
 	case !ok:
 		l.Missing++
 	case cos < sameVector:

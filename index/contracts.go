@@ -166,9 +166,9 @@ type VectorIndex interface {
 	// Search returns the K chunks nearest to the query vector, best first, ties by ascending id; no
 	// chunks for a zero query.
 	Search(ctx context.Context, q VectorQuery) ([]Scored, error)
-	// Similarity returns the cosine between v and the chunk's vector, or false if the index has no
-	// vector for it.
-	Similarity(v []float32, id uint64) (float64, bool)
+	// Similarity compares with v. The result returns the cosine between v and a chunk's vector, or false if the index has no
+	// vector for the chunk. It may be called concurrently, and must not be kept.
+	Similarity(v []float32) func(id uint64) (float64, bool)
 	Cursor() uint64
 	Flush(ctx context.Context) error
 	// Compact rewrites the files so that they have no data of deleted chunks. It may run

@@ -50,51 +50,66 @@ type distant interface {
 	MaxOnly() int
 }
 
-// fillIn finds the cosines, half of them in a second goroutine: their vectors are scattered in memory, and
-// fetching one takes far longer than multiplying it.
-func (c *cosines) fillIn(ctx context.Context, r *Retrieval, sp *vectorSpace) error {
+// fillIn finds the cosines, each once: the hits of an item are chunks next to each other.
+func (c *cosines) fillIn(ctx context.Context, r *Retrieval, sp *vectorSpace) (err error) {
 	index, ok := sp.current()
 	if !ok || r.Space != sp.name {
 		return nil
 	}
-	if d, ok := index.(distant); ok {
-		return c.fillInAtOnce(ctx, r.Vector, d)
-	}
-	fill := func(some []wantedCosine) {
-		for i := range some {
-			if w := &some[i]; !w.known {
-				w.value, w.known = index.Similarity(r.Vector, w.id)
-			}
-		}
-	}
-	some := c.wanted
-	var other sync.WaitGroup
-	if n := len(some); n > parallelCosines {
-		half := some[:n/2]
-		some = some[n/2:]
-		other.Go(func() { fill(half) })
-	}
-	fill(some)
-	other.Wait()
-	return nil
-}
-
-// fillInAtOnce asks another process for the cosines.
-func (c *cosines) fillInAtOnce(ctx context.Context, v []float32, d distant) (err error) {
-	var ids []uint64
+	ids := make([]uint64, 0, len(c.wanted))
 	for _, w := range c.wanted {
 		if !w.known {
 			ids = append(ids, w.id)
 		}
 	}
 	slices.Sort(ids)
-	found := make(map[uint64]float64, len(ids))
-	for some := range slices.Chunk(slices.Compact(ids), d.MaxOnly()) {
+	ids = slices.Compact(ids)
+	var found []Scored
+	if d, ok := index.(distant); ok {
+		found, err = cosinesAtOnce(ctx, ids, r.Vector, d)
+	} else {
+		found = cosinesOf(ids, index.Similarity(r.Vector))
+	}
+	for i := range c.wanted {
+		if w := &c.wanted[i]; !w.known {
+			var at int
+			if at, w.known = slices.BinarySearchFunc(found, w.id, scoredByID); w.known {
+				w.value = found[at].Score
+			}
+		}
+	}
+	return err
+}
+
+// cosinesOf returns the cosines of chunks, by id, half of them found in a second goroutine: their vectors are scattered in
+// memory, and fetching one takes far longer than multiplying it.
+func cosinesOf(ids []uint64, cosine func(id uint64) (float64, bool)) []Scored {
+	find := func(some []uint64) []Scored {
+		found := make([]Scored, 0, len(ids))
+		for _, id := range some {
+			if score, ok := cosine(id); ok {
+				found = append(found, Scored{ID: id, Score: score})
+			}
+		}
+		return found
+	}
+	if len(ids) <= parallelCosines {
+		return find(ids)
+	}
+	var second []Scored
+	var other sync.WaitGroup
+	other.Go(func() { second = find(ids[len(ids)/2:]) })
+	first := find(ids[:len(ids)/2])
+	other.Wait()
+	return append(first, second...)
+}
+
+// cosinesAtOnce asks another process for the cosines of chunks. It returns them by id.
+func cosinesAtOnce(ctx context.Context, ids []uint64, v []float32, d distant) (found []Scored, err error) {
+	for some := range slices.Chunk(ids, d.MaxOnly()) {
 		var near []Scored
 		near, err = d.Search(ctx, VectorQuery{Vector: v, K: len(some), Only: some})
-		for _, s := range near {
-			found[s.ID] = s.Score
-		}
+		found = append(found, near...)
 		if errors.Is(err, ErrBehind) { // the search says that
 			err = nil
 		}
@@ -102,12 +117,8 @@ func (c *cosines) fillInAtOnce(ctx context.Context, v []float32, d distant) (err
 			break
 		}
 	}
-	for i := range c.wanted {
-		if w := &c.wanted[i]; !w.known {
-			w.value, w.known = found[w.id]
-		}
-	}
-	return err
+	slices.SortFunc(found, byID)
+	return found, err
 }
 
 // assign sets the cosines of the candidates. Those of one candidate follow each other, its own first.

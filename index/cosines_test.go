@@ -9,7 +9,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 )
 
-// What only the words found has its cosine, whether it is of few chunks or of many, which
+// TestCosinesOfWhatWordsFound checks the cosines of what only the words found, whether it is of few chunks or of many, which
 // are filled in from two goroutines.
 func TestCosinesOfWhatWordsFound(t *testing.T) {
 	const depth = 100 // of each index
@@ -43,7 +43,7 @@ func TestCosinesOfWhatWordsFound(t *testing.T) {
 // distantArrows answers as a vector index in another process does.
 type distantArrows struct{ *arrows }
 
-func (a distantArrows) Similarity([]float32, uint64) (float64, bool) {
+func (a distantArrows) Similarity([]float32) func(uint64) (float64, bool) {
 	panic("a request for each chunk")
 }
 
@@ -58,7 +58,7 @@ func (a distantArrows) Search(ctx context.Context, q index.VectorQuery) ([]index
 		if i == a.MaxOnly() || q.K != len(q.Only) || i > 0 && id <= q.Only[i-1] {
 			return nil, fmt.Errorf("%d of the chunks %v are asked for", q.K, q.Only)
 		}
-		if s, ok := a.arrows.Similarity(q.Vector, id); ok {
+		if s, ok := a.arrows.Similarity(q.Vector)(id); ok {
 			found = append(found, index.Scored{ID: id, Score: s})
 		}
 	}

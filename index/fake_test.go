@@ -159,11 +159,13 @@ func (a *arrows) Search(_ context.Context, q index.VectorQuery) ([]index.Scored,
 	return best(hits, q.K), a.broken
 }
 
-func (a *arrows) Similarity(q []float32, id uint64) (float64, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	v, ok := a.chunks[id]
-	return dot(q, v), ok
+func (a *arrows) Similarity(q []float32) func(id uint64) (float64, bool) {
+	return func(id uint64) (float64, bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		v, ok := a.chunks[id]
+		return dot(q, v), ok
+	}
 }
 
 func dot(a, b []float32) float64 {

@@ -120,6 +120,7 @@ func (h *Hybrid) compare(
 	if !before.stillValid(h) {
 		return 0, false
 	}
+	cosine := d.Similarity(q.Vector)
 	return comparison{
 		got: near, exact: exact, depth: q.K,
 		shared: func(id uint64) bool {
@@ -127,7 +128,7 @@ func (h *Hybrid) compare(
 			return ok && id != before.except
 		},
 		alive: func(id uint64) bool {
-			_, ok := d.Similarity(q.Vector, id)
+			_, ok := cosine(id)
 			return ok && (q.Accept == nil || q.Accept(id))
 		},
 	}.share()

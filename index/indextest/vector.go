@@ -198,7 +198,7 @@ func testVectorRejected(t *testing.T, ix *vectorIndex) {
 		if !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%s: Search = %v, want ErrInvalid", name, err)
 		}
-		if s, ok := ix.Similarity(bad, 1); ok {
+		if s, ok := ix.Similarity(bad)(1); ok {
 			t.Errorf("%s: Similarity = %v, want none", name, s)
 		}
 	}
@@ -254,7 +254,7 @@ func testVectorClosed(t *testing.T, ix *vectorIndex) {
 	if err := ix.Close(); err != nil && !errors.Is(err, index.ErrClosed) {
 		t.Errorf("second Close = %v", err)
 	}
-	if s, ok := ix.Similarity(ix.at(0, 0).Vector, 1); ok || s != 0 {
+	if s, ok := ix.Similarity(ix.at(0, 0).Vector)(1); ok || s != 0 {
 		t.Errorf("Similarity after Close = %v, %v", s, ok)
 	}
 	if c := ix.Cursor(); c != 0 {

@@ -31,7 +31,7 @@ func testVectorCompact(t *testing.T, ix *vectorIndex) {
 		ix.compact(t)
 		wantNowhere(t, ix.dir, patterns...)
 		ix.wantChunks(t, int(20*others))
-		if s, ok := ix.Similarity(gone.Vector, goneID); ok {
+		if s, ok := ix.Similarity(gone.Vector)(goneID); ok {
 			t.Errorf("Similarity of a deleted chunk = %v", s)
 		}
 	}

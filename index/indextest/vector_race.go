@@ -50,7 +50,7 @@ func testVectorConcurrency(t *testing.T, ix *vectorIndex) {
 				t.Errorf("got %+v, which was not accepted", h)
 			}
 		}
-		ix.Similarity(probe, 3)
+		ix.Similarity(probe)(3)
 		ix.Cursor()
 		ix.Stats()
 	})

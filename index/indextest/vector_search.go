@@ -88,14 +88,14 @@ func testVectorSimilarity(t *testing.T, ix *vectorIndex) {
 	chunks := ix.clustered(rand.New(rand.NewPCG(9, 10)), 100)
 	ix.apply(t, chunks, 50)
 	q := chunks[7].Vector
-	if s, ok := ix.Similarity(q, 50); ok {
+	if s, ok := ix.Similarity(q)(50); ok {
 		t.Errorf("Similarity of a deleted chunk = %v", s)
 	}
-	if s, ok := ix.Similarity(q, 12345); ok {
+	if s, ok := ix.Similarity(q)(12345); ok {
 		t.Errorf("Similarity of an unknown chunk = %v", s)
 	}
 	for _, h := range ix.search(t, index.VectorQuery{Vector: q, K: 99, Exact: true}) {
-		s, ok := ix.Similarity(q, h.ID)
+		s, ok := ix.Similarity(q)(h.ID)
 		if !ok || s != h.Score {
 			t.Errorf("Similarity of %d = %v, %v; Search returns %v", h.ID, s, ok, h.Score)
 		}

@@ -151,7 +151,7 @@ func TestAcceptMayCallTheLeg(t *testing.T) {
 		if err := f.Apply(context.Background(), 0, nil, []uint64{id}); err != nil {
 			t.Error(err)
 		}
-		_, ok := f.Similarity(v, id)
+		_, ok := f.Similarity(v)(id)
 		return !ok
 	}})
 	if err != nil || len(hits) != 3 {

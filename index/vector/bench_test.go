@@ -75,7 +75,7 @@ func BenchmarkSimilarity(b *testing.B) {
 	f := filled(b, 1000, dim)
 	q := random(rand.New(rand.NewPCG(6, 6)), 0, 1, dim)[0].Vector
 	for b.Loop() {
-		f.Similarity(q, 500)
+		f.Similarity(q)(500)
 	}
 }
 

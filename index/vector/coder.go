@@ -195,7 +195,7 @@ func (c *coder) nearest(unit []float32, k int) ([]index.Scored, bool) {
 }
 
 // Similarity implements [index.VectorIndex] like [flat.Similarity].
-func (c *coder) Similarity(v []float32, id uint64) (float64, bool) { return c.flat.Similarity(v, id) }
+func (c *coder) Similarity(v []float32) func(id uint64) (float64, bool) { return c.flat.Similarity(v) }
 
 // Cursor returns 0: nothing survives the process.
 func (c *coder) Cursor() uint64 { return 0 }

@@ -127,7 +127,7 @@ func TestCoderClosesBesideSearches(t *testing.T) {
 				if _, err := c.Search(t.Context(), index.VectorQuery{Vector: u.Vector, K: 10}); err != nil {
 					return
 				}
-				c.Similarity(u.Vector, u.ID)
+				c.Similarity(u.Vector)(u.ID)
 			}
 		})
 	}

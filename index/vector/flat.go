@@ -120,7 +120,15 @@ func (f *flat) Search(ctx context.Context, q index.VectorQuery) ([]index.Scored,
 }
 
 // queryUnit returns v normalized and padded, or nil for the zero vector.
-func queryUnit(v []float32, dim int) ([]float32, error) { return queryUnitIn(nil, v, dim) }
+func queryUnit(v []float32, dim int) ([]float32, error) {
+	length, err := norm(v, dim)
+	if err != nil || length == 0 {
+		return nil, err
+	}
+	unit := make([]float32, stride(dim))
+	normalize(unit, v, length)
+	return unit, nil
+}
 
 // Unit returns v at length 1, or nil for the zero vector. It rejects vectors of other dimensions, and components that are
 // NaN or infinite.
@@ -151,54 +159,25 @@ func Units(upserts []index.VectorChunk, deletes []uint64, dim int) (kept []index
 	return kept, gone, nil
 }
 
-// queryUnitIn is queryUnit with a buffer to reuse.
-func queryUnitIn(room, v []float32, dim int) ([]float32, error) {
-	length, err := norm(v, dim)
-	if err != nil || length == 0 {
-		return nil, err
-	}
-	unit := slices.Grow(room[:0], stride(dim))[:stride(dim)]
-	clear(unit[dim:])
-	normalize(unit, v, length)
-	return unit, nil
-}
-
-// unitPool holds buffers for padded query vectors. Callers of Similarity ask for about a hundred
-// chunks in a row.
-var unitPool sync.Pool // of *[]float32
-
-// pooledUnit returns v normalized and padded in a pooled buffer, valid until release. It returns
-// nil if v has no direction.
-func pooledUnit(v []float32, dim int) (unit []float32, release func()) {
-	kept, _ := unitPool.Get().(*[]float32)
-	if kept == nil {
-		kept = new([]float32)
-	}
-	unit, err := queryUnitIn(*kept, v, dim)
-	if err != nil || unit == nil {
-		unitPool.Put(kept)
-		return nil, nil
-	}
-	*kept = unit
-	return unit, func() { unitPool.Put(kept) }
-}
-
-// Similarity implements [index.VectorIndex]. It also returns false if v is zero, not finite, or of
-// another dimension.
-func (f *flat) Similarity(v []float32, id uint64) (float64, bool) {
-	unit, release := pooledUnit(v, f.dim)
+// Similarity implements [index.VectorIndex]. It finds nothing if v is zero, not finite, or of another dimension.
+func (f *flat) Similarity(v []float32) func(id uint64) (float64, bool) {
+	unit, _ := queryUnit(v, f.dim)
 	if unit == nil {
-		return 0, false
+		return dissimilar
 	}
-	defer release()
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	row := f.arena.get(id)
-	if row == nil {
-		return 0, false
+	return func(id uint64) (float64, bool) {
+		f.mu.RLock()
+		defer f.mu.RUnlock()
+		row := f.arena.get(id)
+		if row == nil {
+			return 0, false
+		}
+		return cosine(dot(unit, row)), true
 	}
-	return cosine(dot(unit, row)), true
 }
+
+// dissimilar compares nothing.
+func dissimilar(uint64) (float64, bool) { return 0, false }
 
 // Cursor returns 0: nothing survives the process.
 func (f *flat) Cursor() uint64 { return 0 }

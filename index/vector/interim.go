@@ -63,7 +63,7 @@ func (x *interim) Apply(ctx context.Context, seq uint64, upserts []index.VectorC
 			gone = append(gone, u.ID)
 		case x.of.Dimensions:
 			// It may come late, when the index is fed older changes.
-			if _, better := x.first.Similarity(x.any, u.ID); !better || slices.Contains(deletes, u.ID) {
+			if _, better := x.first.Similarity(x.any)(u.ID); !better || slices.Contains(deletes, u.ID) {
 				second = append(second, u)
 			}
 		default:
@@ -135,24 +135,27 @@ func (x *interim) onScale(cosine float64, first []float32) float64 {
 }
 
 // Similarity implements [index.VectorIndex].
-func (x *interim) Similarity(v []float32, id uint64) (float64, bool) {
+func (x *interim) Similarity(v []float32) func(id uint64) (float64, bool) {
 	first, second, err := x.split(v)
 	if err != nil {
-		return 0, false
+		return dissimilar
 	}
+	inFirst, inSecond := dissimilar, dissimilar
 	if first != nil {
-		if cos, ok := x.first.Similarity(first, id); ok {
+		inFirst = x.first.Similarity(first)
+	}
+	if second != nil {
+		inSecond = x.second.Similarity(second)
+	}
+	return func(id uint64) (float64, bool) {
+		if cos, ok := inFirst(id); ok {
 			return cos, true
 		}
+		if cos, ok := inSecond(id); ok {
+			return x.onScale(cos, first), true
+		}
+		return inFirst(id) // it may have got its vector in between
 	}
-	if second == nil {
-		return 0, false
-	}
-	cos, ok := x.second.Similarity(second, id)
-	if !ok && first != nil { // it may have got its vector in between
-		return x.first.Similarity(first, id)
-	}
-	return x.onScale(cos, first), ok
 }
 
 // Cursor implements [index.VectorIndex].

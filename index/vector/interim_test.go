@@ -112,7 +112,7 @@ func wantMixed(t *testing.T, ix index.VectorIndex, query []float32, want map[uin
 		t.Fatalf("%d hits, want %d", len(got), len(ids))
 	}
 	for i, id := range ids {
-		cosine, ok := ix.Similarity(query, id)
+		cosine, ok := ix.Similarity(query)(id)
 		if got[i].ID != id || math.Abs(got[i].Score-want[id]) > 1e-5 || !ok || math.Abs(cosine-want[id]) > 1e-5 {
 			t.Fatalf("hit %d is %v with cosine %v, want %d with %v", i, got[i], cosine, id, want[id])
 		}

@@ -211,7 +211,7 @@ func (n *native) retryLater(err error) {
 const maxRetry = 10 * time.Minute
 
 // Similarity implements [index.VectorIndex] through the rows.
-func (n *native) Similarity(v []float32, id uint64) (float64, bool) { return n.rows.Similarity(v, id) }
+func (n *native) Similarity(v []float32) func(id uint64) (float64, bool) { return n.rows.Similarity(v) }
 
 // Cursor implements [index.VectorIndex].
 func (n *native) Cursor() uint64 { return n.rows.Cursor() }

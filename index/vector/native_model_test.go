@@ -105,7 +105,7 @@ func (m *nativeMachine) search(t *rapid.T) {
 		t.Fatalf("%v, want %v", got, want)
 	}
 	for _, h := range got {
-		if score, ok := m.model.Similarity(q.Vector, h.ID); !ok || score != h.Score || q.Accept != nil && !q.Accept(h.ID) {
+		if score, ok := m.model.Similarity(q.Vector)(h.ID); !ok || score != h.Score || q.Accept != nil && !q.Accept(h.ID) {
 			t.Fatalf("%+v, whose score is %v, %v", h, score, ok)
 		}
 	}

@@ -184,14 +184,17 @@ func (s *stored) Search(ctx context.Context, q index.VectorQuery) (hits []index.
 	return hits, nil
 }
 
-// Similarity implements [index.VectorIndex]. It also returns false if v is zero, not finite, or of
-// another dimension, and once the files are known to be damaged.
-func (s *stored) Similarity(v []float32, id uint64) (float64, bool) {
-	unit, release := pooledUnit(v, s.opts.Dimensions)
+// Similarity implements [index.VectorIndex]. It finds nothing if v is zero, not finite, or of another dimension, and once the
+// files are known to be damaged.
+func (s *stored) Similarity(v []float32) func(id uint64) (float64, bool) {
+	unit, _ := queryUnit(v, s.opts.Dimensions)
 	if unit == nil {
-		return 0, false
+		return dissimilar
 	}
-	defer release()
+	return func(id uint64) (float64, bool) { return s.similarity(unit, id) }
+}
+
+func (s *stored) similarity(unit []float32, id uint64) (float64, bool) {
 	row, state := s.find(id)
 	if row != nil {
 		return cosine(dot(unit, row)), true

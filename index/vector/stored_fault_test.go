@@ -108,7 +108,7 @@ func same(t *testing.T, s *stored, want *flat) error {
 			t.Fatalf("%d chunks, hits\n%v\nwant\n%v", s.Stats().Chunks, got, exact)
 		}
 		for _, h := range exact {
-			if score, ok := s.Similarity(p.Vector, h.ID); !ok || score != h.Score {
+			if score, ok := s.Similarity(p.Vector)(h.ID); !ok || score != h.Score {
 				t.Fatalf("Similarity of %d = %v, %v, want %v", h.ID, score, ok, h.Score)
 			}
 		}
@@ -260,7 +260,7 @@ func damaged(t *testing.T, fsys *faultfs.FS, want []*flat) (harmless bool) {
 	found := s.Recovered() != ""
 	if err := same(t, s, want[s.Cursor()]); err != nil {
 		found = true
-		if _, ok := s.Similarity([]float32{1, 0, 0, 0, 0}, 70); ok || s.Flush(t.Context()) == nil || s.Apply(t.Context(), 99, nil, nil) == nil {
+		if _, ok := s.Similarity([]float32{1, 0, 0, 0, 0})(70); ok || s.Flush(t.Context()) == nil || s.Apply(t.Context(), 99, nil, nil) == nil {
 			t.Fatal("a damaged index goes on")
 		}
 		_ = s.Close()

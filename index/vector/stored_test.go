@@ -71,8 +71,8 @@ func TestStoredIsFlat(t *testing.T) {
 				t.Fatalf("round %d: %v (%v), want %v", round, got, err, want)
 			}
 			for id := range uint64(900) {
-				a, okA := flat.Similarity(q.Vector, id)
-				if b, okB := stored.Similarity(q.Vector, id); a != b || okA != okB {
+				a, okA := flat.Similarity(q.Vector)(id)
+				if b, okB := stored.Similarity(q.Vector)(id); a != b || okA != okB {
 					t.Fatalf("Similarity of %d = %v, %v, want %v, %v", id, b, okB, a, okA)
 				}
 			}

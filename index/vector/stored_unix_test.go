@@ -21,7 +21,7 @@ func TestTruncatedWhileMapped(t *testing.T) {
 		"Apply":   func(s *stored) error { return s.Apply(t.Context(), 9, nil, []uint64{45_000}) },
 		"Compact": func(s *stored) error { return s.Compact(t.Context()) },
 		"Similarity": func(s *stored) error {
-			if _, ok := s.Similarity(q.Vector, 80_000); ok {
+			if _, ok := s.Similarity(q.Vector)(80_000); ok {
 				t.Error("Similarity has an answer")
 			}
 			return s.usable(t.Context())
