@@ -208,20 +208,24 @@ func (b *builder) sentence(it *Item, passage string) string {
 	return resumption + best
 }
 
-// joinedText returns the text of consecutive chunks. It returns false if their texts do not cover
-// the whole range.
+// joinedText returns the text of consecutive chunks. The part between two of them is known if it has as many bytes as line
+// ends. Otherwise joinedText returns false.
 func joinedText(chunks []Chunk) (string, bool) {
 	if len(chunks) == 1 {
 		return chunks[0].Text, true
 	}
 	var b strings.Builder
-	at := chunks[0].Start.Byte
+	last := chunks[0].Start
 	for _, u := range chunks {
-		if u.Start.Byte != at || u.Start.Byte+len(u.Text) != u.End.Byte {
+		gap := u.Start.Byte - last.Byte
+		if gap != u.Start.Line-last.Line || gap < 0 || u.Start.Byte+len(u.Text) != u.End.Byte {
 			return "", false
 		}
+		for range gap {
+			b.WriteByte('\n')
+		}
 		b.WriteString(u.Text)
-		at = u.End.Byte
+		last = u.End
 	}
 	return b.String(), true
 }

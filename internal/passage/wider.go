@@ -25,10 +25,8 @@ func (b *builder) wider(ctx context.Context, r run, overview string) (ragctx.For
 	if from.ID == first.ID && to.ID == last.ID {
 		return ragctx.Form{}, nil
 	}
-	text, err := b.read(ctx, r.item, from.Start.Byte, to.End.Byte)
-	if err == nil {
-		text, err = b.markResumed(ctx, r.item, from.Start.Byte, text)
-	}
+	around = slices.DeleteFunc(around, func(u Chunk) bool { return u.Ordinal < from.Ordinal || u.Ordinal > to.Ordinal })
+	text, err := b.runText(ctx, run{item: r.item, chunks: around})
 	if err != nil {
 		return ragctx.Form{}, err
 	}
