@@ -65,10 +65,11 @@ func (h *Hybrid) wakeUp() {
 	}
 }
 
-// Reopen opens both indexes again in the background. Changes that they have not saved are then fed to them again.
+// Reopen opens both indexes again in the background, which is no failure. Changes that they have not saved are then fed to
+// them again.
 func (h *Hybrid) Reopen() {
-	h.keyword.suspected.Store(true)
-	h.vector.Load().suspected.Store(true)
+	h.keyword.outdated.Store(true)
+	h.vector.Load().outdated.Store(true)
 	h.wakeUp()
 }
 
@@ -146,11 +147,16 @@ func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (
 
 // maintainSlot does the next piece of work for an index.
 func maintainSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], want Want) time.Duration {
-	if s.suspected.Swap(false) {
+	if failed, outdated := s.suspected.Swap(false), s.outdated.Swap(false); failed || outdated {
 		h.write.Lock()
-		err := s.suspend(h.opts.Now())
+		if failed {
+			s.failed(h.opts.Now())
+		}
+		err := s.vacate()
 		h.write.Unlock()
-		h.opts.Logger.WarnContext(ctx, "index is reopened", "index", name, "error", err)
+		if err != nil {
+			h.opts.Logger.WarnContext(ctx, "index was closed with an error, and is reopened", "index", name, "error", err)
+		}
 	}
 	if wait, ok := openSlot(ctx, h, name, s); !ok {
 		return wait
@@ -178,16 +184,17 @@ func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], w
 	}
 	h.write.Lock()
 	defer h.write.Unlock()
-	l, ok := s.current()
-	if !ok {
+	l := s.part.Load()
+	if l == nil {
 		return nil // it failed in between
 	}
 	if b.Seq > s.at.Load() {
 		defer h.revises(b)()
-		if err := feedPart(h, s, l, &b); err != nil {
-			if now, ok := s.current(); !ok || now != l {
-				return nil // it was replaced
-			}
+		err := feedPart(h, s, *l, &b)
+		if s.part.Load() != l {
+			return nil // it was replaced
+		}
+		if err != nil {
 			if h.shadows.life.Err() == nil {
 				h.failed(ctx, name, err, true, func() error { return s.suspend(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
 			}

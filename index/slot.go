@@ -26,7 +26,6 @@ const (
 
 // part has the common methods of keyword and vector indexes.
 type part interface {
-	comparable
 	fileIndex
 	Cursor() uint64
 	Stats() PartStats
@@ -45,6 +44,7 @@ type slot[L part] struct {
 	part      atomic.Pointer[L]
 	complete  atomic.Bool   // it has everything that the catalog has
 	suspected atomic.Bool   // a search failed in a way that reopening may fix
+	outdated  atomic.Bool   // it is to be reopened without a failure
 	at        atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 	failures  atomic.Int64  // consecutive; set under Hybrid.write
 
@@ -110,11 +110,16 @@ func (s *slot[L]) failed(now time.Time) {
 // retryIn returns the time until the index may be reopened, 0 for now.
 func (s *slot[L]) retryIn(now time.Time) time.Duration { return max(0, s.retry.Sub(now)) }
 
-// suspend closes the index, which will be reopened and fed the changes it lost. Running searches
-// end, possibly with an error.
+// suspend closes the index after a failure. It will be reopened after a while.
 func (s *slot[L]) suspend(now time.Time) error {
-	s.complete.Store(false)
 	s.failed(now)
+	return s.vacate()
+}
+
+// vacate closes the index, which will be reopened and fed the changes it lost. Running searches
+// end, possibly with an error. The caller holds Hybrid.write.
+func (s *slot[L]) vacate() error {
+	s.complete.Store(false)
 	p := s.part.Swap(nil)
 	if p == nil {
 		return nil

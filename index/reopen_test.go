@@ -1,0 +1,131 @@
+package index_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ragctx/ragctx/index"
+)
+
+// safeLog is a log that is read while it is written.
+type safeLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *safeLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *safeLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// TestReopen opens an index again, which is no failure: it is at once behind, not failed, and nothing warns of it.
+func TestReopen(t *testing.T) {
+	for name, deferred := range map[string]bool{"at once": false, "deferred": true} {
+		t.Run(name, func(t *testing.T) {
+			var log safeLog
+			var opened atomic.Int32
+			words := newWords()
+			h := newHarness(t, index.Options{
+				Space: index.Space{Name: "s"}, Deferred: deferred, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+				Keyword: func() (index.KeywordIndex, error) { opened.Add(1); return words, nil },
+			})
+			defer h.Close()
+			apply(t, h, one(1, "apple", 1, 0))
+			settle(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"})
+			began := time.Now()
+			h.hybrid.Reopen()
+			for opened.Load() < 2 || h.health(t).Keyword.State != index.Ready || h.health(t).Vector.State != index.Ready {
+				if v := h.health(t); v.Keyword.State == index.Failed || v.Vector.State == index.Failed {
+					t.Fatalf("after %v the keyword index is %s, the vector index %s", time.Since(began), v.Keyword.State, v.Vector.State)
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if log.String() != "" {
+				t.Errorf("logged %s", log.String())
+			}
+		})
+	}
+}
+
+// TestReopenWhileFed opens an index again that a compaction is feeding. It is fed from the beginning.
+func TestReopenWhileFed(t *testing.T) {
+	first, kept := stoppedWords{newWords(), newStop()}, newWords()
+	near := stoppedArrows{newArrows(), newStop()}
+	var opened atomic.Int32
+	h := newHarness(t, index.Options{
+		Space: index.Space{Name: "s"}, Deferred: true,
+		Keyword: func() (index.KeywordIndex, error) {
+			if opened.Add(1) == 1 {
+				return first, nil
+			}
+			return kept, nil
+		},
+		Vector: func(index.Space) (index.VectorIndex, error) { return near, nil },
+	})
+	defer h.Close()
+	apply(t, h, one(1, "apple", 1, 0))
+	<-first.begun
+	first.release <- struct{}{}
+	<-near.begun // so the compaction feeds the words
+	apply(t, h, one(2, "apple pie", 1, 0))
+	compacted := make(chan error)
+	go func() { compacted <- h.Compact(t.Context()) }()
+	<-first.begun
+	h.hybrid.Reopen()
+	close(near.release)
+	<-first.closed
+	close(first.release)
+	<-compacted // with an error if it noticed that
+	r := settle(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"})
+	if len(r.Hits) != 2 || h.health(t).Keyword.Chunks != 2 {
+		t.Errorf("found %v, with %d chunks of words", ids(r), h.health(t).Keyword.Chunks)
+	}
+}
+
+// stop has an index report that it is given a batch, and wait until it may take it.
+type stop struct{ begun, release, closed chan struct{} }
+
+func newStop() stop { return stop{make(chan struct{}, 9), make(chan struct{}), make(chan struct{})} }
+
+func (s stop) wait() {
+	s.begun <- struct{}{}
+	<-s.release
+}
+
+type (
+	stoppedWords struct {
+		*words
+		stop
+	}
+	stoppedArrows struct {
+		*arrows
+		stop
+	}
+)
+
+func (s stoppedWords) Apply(ctx context.Context, seq uint64, upserts []index.TextChunk, deletes []uint64) error {
+	s.wait()
+	return s.words.Apply(ctx, seq, upserts, deletes)
+}
+
+func (s stoppedArrows) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
+	s.wait()
+	return s.arrows.Apply(ctx, seq, upserts, deletes)
+}
+
+func (s stoppedWords) Close() error {
+	close(s.closed)
+	return nil
+}
