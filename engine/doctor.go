@@ -117,6 +117,9 @@ func (e *core) eachCollection(ctx context.Context, fn func(namespace string, id 
 	}
 	for _, name := range names {
 		ns, err := e.namespace(ctx, name, false)
+		if isNotFound(err) { // erased meanwhile
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -313,6 +313,9 @@ const indexWait = 1500 * time.Millisecond
 // while a part of the index is unavailable, because its files may hold anything.
 func (e *core) expungeIndex(ctx context.Context, id store.Collection, seq uint64) error {
 	idx, release, err := e.collections.Get(ctx, id)
+	if isNotFound(err) { // erased with its namespace
+		return e.removeIndex(ctx, id)
+	}
 	if err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func (n *node) tryLead(ctx context.Context) (leads bool, err error) {
 		return false, n.look(ctx)
 	}
 	n.empty(0)
-	if err := n.catchUp(ctx, 0); err != nil {
+	if err := errors.Join(n.dropErased(ctx), n.catchUp(ctx, 0)); err != nil {
 		return false, err
 	}
 	return true, n.lead(ctx)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ragctx/ragctx"
@@ -29,14 +30,22 @@ func (n *node) feedUnused(ctx context.Context) {
 		return
 	}
 	n.reopen(func(store.Collection) bool { return true }) // they counted changes that the other leader may not have written
-	for {
+	for failed := false; ; {
 		began := time.Now()
 		var lacked bool
 		var err error
 		throttle.Background(func() { lacked, err = n.feedAll(ctx, shared) })
-		if err != nil && ctx.Err() == nil {
-			n.engine.opts.Logger.WarnContext(ctx, "indexes that lack changes could not be fed; retrying", "error", err)
+		log := n.engine.opts.Logger
+		switch {
+		case ctx.Err() != nil:
+		case err != nil && !failed:
+			log.WarnContext(ctx, "indexes that lack changes could not be fed; retrying", "error", err)
+		case err != nil:
+			log.DebugContext(ctx, "indexes that lack changes could not be fed again", "error", err)
+		case failed:
+			log.InfoContext(ctx, "indexes that lack changes are fed again")
 		}
+		failed = err != nil
 		rest := feedInterval
 		if err == nil && !lacked {
 			rest = max(rest, feedRest*time.Since(began))
@@ -56,28 +65,43 @@ func (n *node) reopen(which func(store.Collection) bool) {
 	})
 }
 
-// feedAll feeds the collections that lack changes, one after the other. One without items gets its row, too: other nodes
-// cannot open an index without it.
+// feedAll feeds the collections that lack changes, one after the other. One that fails does not keep the others from it, unless
+// the server is away.
 func (n *node) feedAll(ctx context.Context, shared index.Shared) (lacked bool, err error) {
-	err = n.engine.eachCollection(ctx, func(_ string, id store.Collection) error {
-		seq, err := n.shared.Newest(ctx, id)
-		if err != nil {
+	var errs []error
+	err = n.engine.eachCollection(ctx, func(name string, id store.Collection) error {
+		lacks, err := n.feed(ctx, shared, id)
+		lacked = lacked || lacks
+		switch {
+		case isNotFound(err): // erased meanwhile
+		case ctx.Err() != nil, errors.Is(err, ragctx.ErrUnavailable):
 			return err
+		case err != nil:
+			errs = append(errs, fmt.Errorf("%s of namespace %q: %w", id.Kind, name, err))
 		}
-		for end := time.Now().Add(feedTime); time.Now().Before(end); {
-			if has, err := shared.Has(ctx, n.engine.opening(id), seq); err != nil || has {
-				return err
-			}
-			lacked = true
-			if err := n.engine.collections.CatchUp(ctx, id, seq); err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
-				return err
-			}
-			if err := httpclient.Sleep(ctx, nodeInterval); err != nil {
-				return err
-			}
-		}
-		n.reopen(func(other store.Collection) bool { return other == id }) // it believes that the server has all
-		return nil                                                         // the next round goes on
+		return nil
 	})
-	return lacked, err
+	return lacked, errors.Join(append(errs, err)...)
+}
+
+// feed feeds a collection if it lacks changes. One without items gets its row, too: other nodes cannot open an index without it.
+func (n *node) feed(ctx context.Context, shared index.Shared, id store.Collection) (lacks bool, err error) {
+	seq, err := n.shared.Newest(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	for end := time.Now().Add(feedTime); time.Now().Before(end); {
+		if has, err := shared.Has(ctx, n.engine.opening(id), seq); err != nil || has {
+			return lacks, err
+		}
+		lacks = true
+		if err := n.engine.collections.Follow(ctx, id, seq); err != nil && !errors.Is(err, ragctx.ErrUnavailable) {
+			return lacks, err
+		}
+		if err := httpclient.Sleep(ctx, nodeInterval); err != nil {
+			return lacks, err
+		}
+	}
+	n.reopen(func(other store.Collection) bool { return other == id }) // it believes that the server has all
+	return lacks, nil                                                  // the next round goes on
 }

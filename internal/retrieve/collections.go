@@ -33,7 +33,8 @@ type Collections struct {
 	mu      sync.Mutex
 	all     map[store.Collection]*collection // nil after close
 	closing map[store.Collection]chan struct{}
-	done    chan struct{} // closed to stop the janitor
+	life    context.Context //nolint:containedctx // ends with Close
+	end     context.CancelFunc
 	wg      sync.WaitGroup
 }
 
@@ -68,8 +69,8 @@ func NewCollections(
 	c := &Collections{
 		open: open, newest: newest, log: log,
 		all: make(map[store.Collection]*collection), closing: make(map[store.Collection]chan struct{}),
-		done: make(chan struct{}),
 	}
+	c.life, c.end = context.WithCancel(context.Background())
 	c.wg.Go(c.janitor)
 	return c
 }
@@ -113,7 +114,22 @@ func (c *Collections) catchUp(ctx context.Context, col *collection) error {
 // briefly is the wait for an index that was behind a moment ago.
 const briefly = 50 * time.Millisecond
 
-// follow applies the changes up to one to an index. If ctx ends first, that goes on.
+// lasting returns ctx without its end, but with that of c.
+func (c *Collections) lasting(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(c.life, end)
+	return ctx, func() { stop(); end() }
+}
+
+// closed returns [ragctx.ErrClosed] for an error of work that Close has ended.
+func (c *Collections) closed(err error) error {
+	if err != nil && c.life.Err() != nil {
+		return fmt.Errorf("engine: %w", ragctx.ErrClosed)
+	}
+	return err
+}
+
+// follow applies the changes up to one to an index. If ctx ends first, that goes on until c is closed.
 func (c *Collections) follow(ctx context.Context, col *collection, seq uint64) error {
 	done := make(chan error, 1)
 	c.mu.Lock()
@@ -123,7 +139,9 @@ func (c *Collections) follow(ctx context.Context, col *collection, seq uint64) e
 	}
 	col.users++
 	c.wg.Go(func() {
-		done <- col.index.CatchUp(context.WithoutCancel(ctx), seq)
+		ctx, end := c.lasting(ctx)
+		defer end()
+		done <- c.closed(col.index.CatchUp(ctx, seq))
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		col.users--
@@ -174,7 +192,11 @@ func (c *Collections) get(ctx context.Context, id store.Collection) (*collection
 		c.all[id] = col
 		// Independent of the request's context: others wait for the same index.
 		closing := c.closing[id]
-		c.wg.Go(func() { c.load(context.WithoutCancel(ctx), col, closing) })
+		c.wg.Go(func() {
+			ctx, end := c.lasting(ctx)
+			defer end()
+			c.load(ctx, col, closing)
+		})
 	}
 	col.users++
 	c.mu.Unlock()
@@ -206,7 +228,7 @@ func (c *Collections) load(ctx context.Context, col *collection, closing <-chan 
 		<-closing // two instances must not open one directory
 	}
 	fail := func(err error) {
-		col.err = err
+		col.err = c.closed(err)
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.all[col.id] == col {
@@ -223,15 +245,24 @@ func (c *Collections) load(ctx context.Context, col *collection, closing <-chan 
 	col.index = index.Index{Engine: engine}
 }
 
-// CatchUp applies the store's changes up to seq, so that an acknowledged write is found at once.
+// CatchUp applies the store's changes up to seq, so that an acknowledged write is found at once. It does so also if ctx ends. An erased
+// namespace has no changes.
 func (c *Collections) CatchUp(ctx context.Context, id store.Collection, seq uint64) error {
-	ctx = context.WithoutCancel(ctx)
+	err := c.Follow(context.WithoutCancel(ctx), id, seq)
+	if isNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Follow applies the store's changes up to seq. If ctx ends first, that goes on. An erased namespace is [ragctx.ErrNotFound].
+func (c *Collections) Follow(ctx context.Context, id store.Collection, seq uint64) error {
 	col, release, err := c.get(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer release()
-	return col.index.CatchUp(ctx, seq)
+	return c.follow(ctx, col, seq)
 }
 
 // ids returns the collections whose index is open or being opened.
@@ -329,7 +360,7 @@ func (c *Collections) janitor() {
 	defer tick.Stop()
 	for {
 		select {
-		case <-c.done:
+		case <-c.life.Done():
 			return
 		case <-tick.C:
 			c.retire(append(c.idle(time.Now()), c.excess()...)...)
@@ -388,7 +419,7 @@ func (c *Collections) drop(col *collection) *collection {
 	return col
 }
 
-// Close closes all indexes. Later calls of Get fail with [ragctx.ErrClosed].
+// Close closes all indexes, which ends the work on them. Later calls of Get fail with [ragctx.ErrClosed].
 func (c *Collections) Close() error {
 	c.mu.Lock()
 	all := c.all
@@ -397,8 +428,8 @@ func (c *Collections) Close() error {
 	if all == nil {
 		return nil
 	}
-	close(c.done)
-	c.wg.Wait()
+	c.end()
+	defer c.wg.Wait()
 	var errs []error
 	for _, col := range all {
 		<-col.ready

@@ -392,7 +392,8 @@ type SessionProviders interface {
 // reader has seen one, no change with a smaller number appears.
 type Changes interface {
 	// Catalog calls apply with every chunk of the collection, without texts and vectors, in unordered
-	// batches. The last batch carries the newest change.
+	// batches. The last batch carries the newest change. It fails with [ragctx.ErrNotFound] for an erased namespace, so
+	// that no index of it is made anew.
 	Catalog(ctx context.Context, c Collection, apply func(index.Batch) error) error
 	// Follow returns a bounded number of changes after a sequence number. The caller repeats it with
 	// the batch's Seq until that stays the same. Vectors come from the given embedder; 0 leaves them

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
 )
@@ -22,6 +23,14 @@ func (s *Store) Catalog(ctx context.Context, c store.Collection, apply func(inde
 	err := s.view(ctx, func(tx *Tx) error {
 		if err := s.openings.follow(ctx, tx); err != nil {
 			return err
+		}
+		var exists bool
+		err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM namespaces WHERE id = ? AND erased = 0)`, c.Namespace).Scan(&exists)
+		if err != nil {
+			return err
+		}
+		if !exists {
+			return fmt.Errorf("%w: the namespace was erased", ragctx.ErrNotFound)
 		}
 		last, err := lastChange(ctx, tx, c)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/store"
 )
 
@@ -238,6 +239,9 @@ func testEraseNamespace(t *testing.T, open Opener) {
 	}
 	if again := must(f.Namespace(t.Context(), "default", true))(t); again == f.ns {
 		t.Errorf("the id %d was used again", again)
+	}
+	if err := f.Catalog(t.Context(), f.documents(), func(index.Batch) error { return nil }); !errors.Is(err, ragctx.ErrNotFound) {
+		t.Errorf("the catalog of the erased namespace: %v", err)
 	}
 	if _, err := f.EraseNamespace(t.Context(), "missing", around); !errors.Is(err, ragctx.ErrNotFound) {
 		t.Errorf("a missing namespace was erased: %v", err)
