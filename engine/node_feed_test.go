@@ -11,16 +11,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/local"
+	"github.com/ragctx/ragctx/index/pgvector"
 	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
 
 // sharedIndexes are indexes in files that seem to be in a server.
 type sharedIndexes struct {
-	local.Opener
+	index.Opener
 
 	has  func(c index.Collection) (bool, error)
 	open func(index.Engine) index.Engine // nil changes nothing
@@ -68,7 +71,7 @@ func (l *lockedLog) count(text string) (n int) {
 func TestFeedOnPostgres(t *testing.T) {
 	server := pgtest.Start(t, false)
 	for name, test := range map[string]func(*testing.T, string){
-		"failed": testFeedFailed, "away": testFeedAway, "erased": testFeedErased, "closed": testFeedClosed,
+		"failed": testFeedFailed, "away": testFeedAway, "erased": testFeedErasedFiles, "closed": testFeedClosed,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server.Database(t, name)) })
 	}
@@ -138,13 +141,39 @@ func testFeedAway(t *testing.T, url string) {
 	}
 }
 
-// testFeedErased erases a namespace while it is about to be fed. Nothing of it is made again.
-func testFeedErased(t *testing.T, url string) {
+func testFeedErasedFiles(t *testing.T, url string) {
 	dir := t.TempDir()
+	testFeedErased(t, url, local.Opener{Dir: dir}, func(namespace int64) (int, error) {
+		left, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("%d-*", namespace)))
+		return len(left), err
+	})
+}
+
+// TestErasedIndexOnPostgres erases a namespace whose indexes are in a PostgreSQL database.
+func TestErasedIndexOnPostgres(t *testing.T) {
+	server, database := pgtest.Extended(t, "vector")
+	o, err := pgvector.New(pgvector.Options{URL: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	testFeedErased(t, server.Database(t, "erased"), o, func(namespace int64) (n int, err error) {
+		c, err := pgx.Connect(t.Context(), database)
+		if err != nil {
+			return 0, err
+		}
+		defer c.Close(t.Context())
+		err = c.QueryRow(t.Context(), "SELECT count(*) FROM ragctx_index.collections WHERE namespace = $1", namespace).Scan(&n)
+		return n, err
+	})
+}
+
+// testFeedErased erases a namespace while it is about to be fed. Nothing of it is made again.
+func testFeedErased(t *testing.T, url string, opener index.Opener, left func(namespace int64) (int, error)) {
 	opened := make(chan *engine.Engine, 1)
 	fed := make(chan struct{}, 9)
 	var erased int64
-	indexes := sharedIndexes{Opener: local.Opener{Dir: dir}}
+	indexes := sharedIndexes{Opener: opener}
 	indexes.has = func(c index.Collection) (bool, error) {
 		switch {
 		case erased == 0:
@@ -157,10 +186,14 @@ func testFeedErased(t *testing.T, url string) {
 		return erased != c.Namespace, nil
 	}
 	var log lockedLog
-	opened <- openFed(t, url, indexes, &log)
+	e := openFed(t, url, indexes, &log)
+	opened <- e
 	within(t, "the other collections are fed", fed)
-	if left, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("%d-*", erased))); err != nil || len(left) > 0 {
-		t.Errorf("left of the namespace: %v, %v", left, err)
+	if _, err := e.Documents().Put(t.Context(), "b", ragctx.Document{ExternalID: "e", Text: "Okapis are shy."}, ""); err != nil {
+		t.Error(err)
+	}
+	if n, err := left(erased); err != nil || n > 0 {
+		t.Errorf("%d indexes of the namespace are left, %v", n, err)
 	}
 	if log.count("could not be fed") > 0 {
 		t.Error(log.text.String())

@@ -100,11 +100,14 @@ func TestIndexOnPostgres(t *testing.T) {
 	}
 	server := u.Host
 	for _, stored := range []bool{false, true} {
+		nodes := func(name string, readerLeads bool) func(func(string) string) {
+			return func(urlAt func(string) string) {
+				testNodesOn(t, servers.Database(t, fmt.Sprintf("%s_%v", name, stored)), server, stored, readerLeads, urlAt)
+			}
+		}
 		for schema, test := range map[string]func(urlAt func(string) string){
-			"one": func(urlAt func(string) string) { testIndexOn(t, server, "pgvector", stored, urlAt) },
-			"nodes": func(urlAt func(string) string) {
-				testNodesOn(t, servers.Database(t, fmt.Sprintf("nodes_%v", stored)), server, stored, urlAt)
-			},
+			"one":   func(urlAt func(string) string) { testIndexOn(t, server, "pgvector", stored, urlAt) },
+			"nodes": nodes("nodes", false), "reader": nodes("reader", true),
 		} {
 			test(func(addr string) string {
 				u.Host, u.RawQuery = addr, fmt.Sprintf("sslmode=disable&schema=%s_%v", schema, stored)
@@ -115,13 +118,21 @@ func TestIndexOnPostgres(t *testing.T) {
 }
 
 // testNodesOn lets a node answer from indexes that another one feeds. It says so while they lack something, also when that node has
-// ended; the next node that leads feeds them, whoever uses them.
-func testNodesOn(t *testing.T, database, server string, stored bool, urlAt func(addr string) string) {
+// ended; the next node that leads feeds them, whoever uses them. That is the one that has read, or another one.
+func testNodesOn(t *testing.T, database, server string, stored, readerLeads bool, urlAt func(addr string) string) {
 	t.Helper()
-	r := newRelay(t, server)
-	node := func(addr string) *engine.Engine {
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, waiting := newRelay(t, server), newRelay(t, u.Host) // to the indexes, and to the store for the node that is not to lead
+	node := func(addr string, leads bool) *engine.Engine {
+		at := *u
+		if !leads {
+			at.Host = waiting.ln.Addr().String()
+		}
 		e, err := engine.Open(t.Context(), engine.Options{
-			Dir: t.TempDir(), Store: database, Follow: true, Index: urlAt(addr), AckStored: stored, AnswerCache: -1, ProviderTimeout: patience,
+			Dir: t.TempDir(), Store: at.String(), Follow: true, Index: urlAt(addr), AckStored: stored, AnswerCache: -1, ProviderTimeout: patience,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -150,9 +161,9 @@ func testNodesOn(t *testing.T, database, server string, stored bool, urlAt func(
 		}
 		return len(a.Degraded) == 0
 	}
-	leader := node(r.ln.Addr().String())
+	leader := node(r.ln.Addr().String(), true)
 	put(leader, "The walrus eats clams.")
-	reader := node(server)
+	reader := node(server, readerLeads)
 	eventually(t, "the reader answers", func() bool { return whole(reader, "walrus") })
 	put(leader, "The otter eats urchins.")
 	eventually(t, "the reader finds the next document", func() bool { return whole(reader, "otter") })
@@ -162,13 +173,15 @@ func testNodesOn(t *testing.T, database, server string, stored bool, urlAt func(
 	if whole(reader, "narwhal") {
 		t.Error("the index has what its writer could not send")
 	}
-	last := node(server)
-	_ = leader.Close()
-	eventually(t, "another node leads", func() bool { return reader.Node().Leads() || last.Node().Leads() })
-	if reader.Node().Leads() {
-		reader, last = last, reader
+	next, other := node(server, !readerLeads), reader
+	if readerLeads {
+		next, other = reader, next
 	}
-	eventually(t, "the node that does not lead answers", func() bool { return whole(reader, "narwhal") })
+	waiting.set(false)
+	_ = leader.Close()
+	eventually(t, "the next node leads", next.Node().Leads)
+	waiting.set(true)
+	eventually(t, "the node that does not lead answers", func() bool { return whole(other, "narwhal") })
 }
 
 // testIndexOn writes, asks and deletes with indexes in a server, also while the way to it is cut: writes are acknowledged, and
