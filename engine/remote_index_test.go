@@ -15,6 +15,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/resolve"
 	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
 
@@ -26,6 +27,8 @@ type relay struct {
 	mu   sync.Mutex
 	up   bool
 	open []net.Conn
+
+	hangs sync.RWMutex // held while nothing is passed on
 }
 
 func newRelay(t *testing.T, to string) *relay {
@@ -74,8 +77,116 @@ func (r *relay) pass(c net.Conn) {
 	if !up {
 		return
 	}
-	go func() { _, _ = io.Copy(d, c) }()
-	_, _ = io.Copy(c, d)
+	go func() { _, _ = io.Copy(hanging{d, &r.hangs}, c) }()
+	_, _ = io.Copy(hanging{c, &r.hangs}, d)
+}
+
+// hanging is a connection that accepts nothing while a relay hangs.
+type hanging struct {
+	io.Writer
+
+	hangs *sync.RWMutex
+}
+
+func (h hanging) Write(b []byte) (int, error) {
+	h.hangs.RLock()
+	defer h.hangs.RUnlock()
+	return h.Writer.Write(b)
+}
+
+// TestHangingIndexOnWeaviate writes while Weaviate hangs.
+func TestHangingIndexOnWeaviate(t *testing.T) {
+	server, ok := strings.CutPrefix(os.Getenv("RAGCTX_TEST_WEAVIATE"), "weaviate://")
+	if !ok {
+		t.Skip("no Weaviate server: RAGCTX_TEST_WEAVIATE is not set; tools/cluster/run.sh starts one")
+	}
+	testHangingOn(t, server+":8080", func(addr string) string {
+		return fmt.Sprintf("weaviate://%s/H%dx%d", addr, os.Getpid(), time.Now().UnixNano())
+	})
+}
+
+// TestHangingIndexOnPostgres writes while PostgreSQL hangs.
+func TestHangingIndexOnPostgres(t *testing.T) {
+	_, database := pgtest.Extended(t, "vector")
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testHangingOn(t, u.Host, func(addr string) string {
+		at := *u
+		at.Host = addr
+		return at.String()
+	})
+}
+
+// testHangingOn has the server hang, so that no request to it ends. The first write waits for it for a while, and afterwards
+// nothing does: no write, no question and not the end of the engine. When the server answers, everything is found.
+func testHangingOn(t *testing.T, server string, urlAt func(addr string) string) {
+	t.Helper()
+	const soon, later = 2 * time.Second, 6 * time.Second // on a busy machine
+	r := newRelay(t, server)
+	at, dir := urlAt(r.ln.Addr().String()), t.TempDir()
+	open := func() *engine.Engine {
+		e, err := engine.Open(t.Context(), engine.Options{Dir: dir, Index: at, AnswerCache: -1, ProviderTimeout: patience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open()
+	within := func(limit time.Duration, what string, do func() error) {
+		t.Helper()
+		began := time.Now()
+		if err := do(); err != nil || time.Since(began) > limit {
+			t.Errorf("%s took %v, at most %v was expected: %v", what, time.Since(began), limit, err)
+		}
+	}
+	put := func(limit time.Duration, ns, name string) {
+		t.Helper()
+		within(limit, "a write to "+ns, func() error {
+			_, err := e.Documents().Put(t.Context(), ns, ragctx.Document{ExternalID: name, Text: "The " + name + " eats clams."}, "")
+			return err
+		})
+	}
+	ask := func(ns string) (a resolve.Answer, err error) {
+		q := ragctx.NewQuery("What eats clams?")
+		q.Namespace = ns
+		return e.Context(t.Context(), q)
+	}
+	for _, ns := range []string{"a", "b"} {
+		put(patience, ns, "walrus")
+	}
+
+	r.hangs.Lock()
+	put(later, "a", "otter")
+	put(soon, "a", "seal")
+	for _, ns := range []string{"b", "c"} { // the index of c was not open
+		put(soon, ns, "otter")
+	}
+	for _, ns := range []string{"a", "b", "c"} {
+		within(soon, "a question in "+ns, func() error {
+			a, err := ask(ns)
+			if errors.Is(err, ragctx.ErrUnavailable) || err == nil && len(a.Degraded) > 0 {
+				return nil
+			}
+			return fmt.Errorf("%v, not degraded", err)
+		})
+	}
+	r.hangs.Unlock()
+	for _, ns := range []string{"a", "b", "c"} {
+		eventually(t, "a whole answer in "+ns, func() bool {
+			a, err := ask(ns)
+			return err == nil && len(a.Degraded) == 0 && strings.Contains(a.Rendered(), "otter")
+		})
+	}
+
+	r.hangs.Lock()
+	go func() { _, _ = ask("b") }()
+	within(later, "closing", e.Close)
+	r.hangs.Unlock()
+	e = open()
+	defer e.Close()
+	put(patience, "b", "seal")
 }
 
 // TestIndexOnWeaviate tests indexes in a Weaviate cluster.

@@ -19,8 +19,11 @@ func (h *Hybrid) apply(ctx context.Context, b Batch) {
 		h.defers()
 	} else {
 		applyTo(ctx, h, "keyword", &h.keyword, &b)
-		defer h.revises(b)()
-		applyTo(ctx, h, "vector", &h.vector.Load().slot, &b)
+		vectors := &h.vector.Load().slot
+		if !vectors.paused.Load() {
+			defer h.revises(b)()
+		}
+		applyTo(ctx, h, "vector", vectors, &b)
 	}
 	h.applyEnds(b)
 	if !h.opts.Deferred {
@@ -41,22 +44,24 @@ func (h *Hybrid) revises(b Batch) (end func()) {
 // applyTo applies a batch to an index. The work ends with the index, not with the caller's context.
 func applyTo[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], b *Batch) {
 	if err := s.apply(h.shadows.life, b); err != nil && h.shadows.life.Err() == nil {
-		h.failed(ctx, name, err, s.complete.Load(), func() error { return s.suspend(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
+		failed(ctx, h, name, s, err, s.complete.Load(), b.Seq)
 	}
 }
 
 // failed handles an index that rejected a batch. An error of the batch itself, such as a vector of
-// another length, would recur, so the batch is skipped. Otherwise the index restarts from its
-// files.
-func (h *Hybrid) failed(ctx context.Context, name string, err error, level bool, stop func() error, pass func()) {
+// another length, would recur, so the batch is skipped if the index has all before it. Otherwise the index restarts from its
+// files, or is paused if its server is at fault.
+func failed[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], err error, level bool, seq uint64) {
 	if errors.Is(err, ragctx.ErrInvalid) {
 		h.opts.Logger.ErrorContext(ctx, "index rejected chunks, which it will not find", "index", name, "error", err)
 		if level {
-			pass()
+			s.at.Store(seq)
 		}
 		return
 	}
-	h.opts.Logger.WarnContext(ctx, "index failed and will be reopened", "index", name, "error", errors.Join(err, stop()))
+	s.paused.Store(errors.Is(err, ragctx.ErrUnavailable))
+	err = errors.Join(err, s.suspend(h.opts.Now()))
+	h.opts.Logger.WarnContext(ctx, "index failed and will be reopened", "index", name, "error", err)
 	h.wakeUp()
 }
 

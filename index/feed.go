@@ -189,19 +189,22 @@ func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], w
 		return nil // it failed in between
 	}
 	if b.Seq > s.at.Load() {
-		defer h.revises(b)()
+		if want.Space != "" {
+			defer h.revises(b)()
+		}
 		err := feedPart(h, s, *l, &b)
 		if s.part.Load() != l {
 			return nil // it was replaced
 		}
 		if err != nil {
 			if h.shadows.life.Err() == nil {
-				h.failed(ctx, name, err, true, func() error { return s.suspend(h.opts.Now()) }, func() { s.at.Store(b.Seq) })
+				failed(ctx, h, name, s, err, true, b.Seq)
 			}
 			return nil
 		}
 		s.at.Store(b.Seq)
 	}
+	s.paused.Store(false)
 	if s.at.Load() >= h.applied.Load() {
 		s.complete.Store(true)
 		s.failures.Store(0)
@@ -209,9 +212,9 @@ func feedNext[L part](ctx context.Context, h *Hybrid, name string, s *slot[L], w
 	return nil
 }
 
-// feedPart feeds an index a batch. If that is deferred, batches of the catalog do not wait for it. The caller holds write.
+// feedPart feeds an index a batch. If that is deferred or it is paused, batches of the catalog do not wait for it. The caller holds write.
 func feedPart[L part](h *Hybrid, s *slot[L], l L, b *Batch) error {
-	if h.opts.Deferred {
+	if h.opts.Deferred || s.paused.Load() {
 		h.write.Unlock()
 		defer h.write.Lock()
 	}

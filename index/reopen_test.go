@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
 )
 
@@ -128,4 +129,50 @@ func (s stoppedArrows) Apply(ctx context.Context, seq uint64, upserts []index.Ve
 func (s stoppedWords) Close() error {
 	close(s.closed)
 	return nil
+}
+
+// TestPausedIndex has the server of an index hold each batch for a while, and take none. The first change waits for that, and later
+// ones do not, also while they are tried again. They are found when the server takes them.
+func TestPausedIndex(t *testing.T) {
+	stuck := &stuckWords{words: newWords()}
+	h := newHarness(t, index.Options{
+		Space: index.Space{Name: "s"}, Keyword: func() (index.KeywordIndex, error) { return stuck, nil },
+	})
+	defer h.Close()
+	stuck.stuck.Store(true)
+	apply(t, h, one(1, "apple", 1, 0))
+	n := uint64(1)
+	for end := time.Now().Add(time.Minute); stuck.held.Load() < 2; time.Sleep(held / 20) { // then it was opened again
+		n++
+		began := time.Now()
+		apply(t, h, one(n, "apple", 1, 0))
+		if took := time.Since(began); took > held/2 || began.After(end) {
+			t.Fatalf("change %d took %v", n, took)
+		}
+	}
+	stuck.stuck.Store(false)
+	q := index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s", K: int(n)}
+	if r := settle(t, h, q); len(r.Hits) != int(n) || h.health(t).Keyword.Chunks != int(n) {
+		t.Errorf("%d of %d found", len(r.Hits), n)
+	}
+}
+
+// held is how long [stuckWords] hold a batch.
+const held = time.Second
+
+// stuckWords hold each batch, and take none while they are stuck.
+type stuckWords struct {
+	*words
+
+	stuck atomic.Bool
+	held  atomic.Int32
+}
+
+func (s *stuckWords) Apply(ctx context.Context, seq uint64, upserts []index.TextChunk, deletes []uint64) error {
+	if s.stuck.Load() {
+		time.Sleep(held)
+		s.held.Add(1)
+		return ragctx.ErrUnavailable
+	}
+	return s.words.Apply(ctx, seq, upserts, deletes)
 }

@@ -45,6 +45,7 @@ type slot[L part] struct {
 	complete  atomic.Bool   // it has everything that the catalog has
 	suspected atomic.Bool   // a search failed in a way that reopening may fix
 	outdated  atomic.Bool   // it is to be reopened without a failure
+	paused    atomic.Bool   // its server did not take a batch: batches do not wait for it until it takes one in the background
 	at        atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 	failures  atomic.Int64  // consecutive; set under Hybrid.write
 
@@ -128,10 +129,10 @@ func (s *slot[L]) vacate() error {
 }
 
 // apply applies a batch that directly follows the last change. An incomplete index finds its chunks
-// at once, but its cursor must not pass changes that it lacks.
+// at once, unless it is paused, but its cursor must not pass changes that it lacks.
 func (s *slot[L]) apply(ctx context.Context, b *Batch) error {
 	l, ok := s.current()
-	if !ok || b.Seq <= s.at.Load() {
+	if !ok || s.paused.Load() || b.Seq <= s.at.Load() {
 		return nil
 	}
 	seq := b.Seq

@@ -23,6 +23,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/httpclient"
 	"github.com/ragctx/ragctx/internal/pgclient"
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
@@ -120,6 +121,7 @@ type Opener struct {
 	schema  string
 	follows func() bool
 	log     *slog.Logger
+	dog     *httpclient.Watchdog
 
 	mu    sync.Mutex
 	known map[string]bool // the tables of words and vectors that exist
@@ -146,12 +148,36 @@ func New(o Options) (*Opener, error) {
 	if p.pool, err = pgxpool.NewWithConfig(context.Background(), config); err != nil {
 		return nil, fmt.Errorf("index: %w", err)
 	}
+	one := config.ConnConfig.Copy()
+	one.ConnectTimeout = httpclient.PingTime
+	p.dog = httpclient.NewWatchdog(one.Host, func(ctx context.Context) error { return ping(ctx, one) }, p.log)
 	return p, nil
 }
 
-// Close closes the connections.
+// ping connects to the server. An error that the server reports is an answer.
+func ping(ctx context.Context, config *pgx.ConnConfig) error {
+	c, err := pgx.ConnectConfig(ctx, config)
+	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.Close(ctx)
+}
+
+// closeTime is how long [Opener.Close] waits for the server. Connections to one that hangs end later.
+const closeTime = 2 * time.Second
+
+// Close ends all requests, and closes the connections.
 func (p *Opener) Close() error {
-	p.pool.Close()
+	p.dog.Close()
+	closed := make(chan struct{})
+	go func() { p.pool.Close(); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(closeTime):
+	}
 	return nil
 }
 
@@ -385,7 +411,7 @@ func wrap(ctx context.Context, err error) error {
 func (p *Opener) do(ctx context.Context, limit time.Duration, f func(ctx context.Context) error) error {
 	short, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	err := f(short)
+	err := p.dog.Do(short, f)
 	if isCode(err, noTable) {
 		p.mu.Lock()
 		clear(p.known)
@@ -407,7 +433,11 @@ func (p *Opener) tablesOf(ctx context.Context, pattern string) ([]string, error)
 // vacuum removes deleted rows from tables and their indexes.
 func (p *Opener) vacuum(ctx context.Context, tables ...string) error {
 	for _, t := range tables {
-		if _, err := p.pool.Exec(ctx, "VACUUM (INDEX_CLEANUP ON) "+quoted(t)); err != nil {
+		err := p.dog.Do(ctx, func(ctx context.Context) error {
+			_, err := p.pool.Exec(ctx, "VACUUM (INDEX_CLEANUP ON) "+quoted(t))
+			return err
+		})
+		if err != nil {
 			return wrap(ctx, err)
 		}
 	}

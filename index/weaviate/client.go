@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -40,15 +41,31 @@ type client struct {
 	first atomic.Uint32  // the endpoint that answered last
 	ahead []atomic.Int64 // by endpoint: the nanoseconds by which its clock is ahead of now at most
 	slack time.Duration  // added to the limits of attempts by tests, which run on busy machines
+	dogs  []*httpclient.Watchdog
 }
 
-func newClient(hosts []*url.URL, key string, now func() time.Time) *client {
-	return &client{hosts: hosts, key: key, now: now, ahead: make([]atomic.Int64, len(hosts)), http: &http.Client{
+func newClient(hosts []*url.URL, key string, now func() time.Time, log *slog.Logger) *client {
+	c := &client{hosts: hosts, key: key, now: now, ahead: make([]atomic.Int64, len(hosts)), http: &http.Client{
 		Transport: &http.Transport{
 			DialContext: httpclient.Dial(net.Dialer{Timeout: dialTime}), MaxIdleConnsPerHost: idleHosts, IdleConnTimeout: time.Minute,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+	for at, host := range hosts {
+		c.dogs = append(c.dogs, httpclient.NewWatchdog(host.Host, func(ctx context.Context) error { return c.ping(ctx, at) }, log))
+	}
+	return c
+}
+
+// ping asks an endpoint whether it lives.
+func (c *client) ping(ctx context.Context, at int) error {
+	ctx, cancel := context.WithTimeout(ctx, httpclient.PingTime+c.slack)
+	defer cancel()
+	err := c.send(ctx, http.MethodGet, at, "/.well-known/live", nil, nil)
+	if _, ok := errors.AsType[*statusError](err); ok {
+		return nil
+	}
+	return err
 }
 
 // statusError is the answer to a request that the server rejects.
@@ -98,10 +115,14 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 	return fmt.Errorf("%w: weaviate: %w", ragctx.ErrUnavailable, errors.Join(errs...))
 }
 
-// attempt sends a request to one endpoint.
+// attempt sends a request to one endpoint, unless that has stopped to answer.
 func (c *client) attempt(ctx context.Context, limit time.Duration, method string, at int, path string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, limit+c.slack)
 	defer cancel()
+	return c.dogs[at].Do(ctx, func(ctx context.Context) error { return c.send(ctx, method, at, path, body, out) })
+}
+
+func (c *client) send(ctx context.Context, method string, at int, path string, body []byte, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.hosts[at].JoinPath("v1").String()+path, bytes.NewReader(body))
 	if err != nil {
 		return err

@@ -54,6 +54,7 @@ type tenant struct {
 	applied, saved uint64
 	savedAt        time.Time
 	followed       bool // applied has changes of another process, which saved does not have
+	failed         bool // the last write
 }
 
 // object is an object of a class.
@@ -112,20 +113,26 @@ func (t *tenant) apply(ctx context.Context, seq uint64, objects []object, delete
 		return fmt.Errorf("%w: weaviate: this process writes from now on, beginning with the changes that the other one may not have saved",
 			ragctx.ErrUnavailable)
 	}
+	err := t.change(ctx, objects, deletes)
+	t.stale.Store(true) // it may have been counted in between
+	if err == nil {
+		t.applied = max(t.applied, seq)
+		if t.now().Sub(t.savedAt) >= saveAfter {
+			err = t.save(ctx)
+		}
+	}
+	t.failed = err != nil
+	return err
+}
+
+// change writes and then deletes objects.
+func (t *tenant) change(ctx context.Context, objects []object, deletes []uint64) error {
 	for some := range slices.Chunk(objects, writeBatch) {
 		if err := t.write(ctx, some); err != nil {
 			return err
 		}
 	}
-	if err := t.remove(ctx, "QUORUM", deletes); err != nil {
-		return err
-	}
-	t.stale.Store(true) // it may have been counted in between
-	t.applied = max(t.applied, seq)
-	if t.now().Sub(t.savedAt) < saveAfter {
-		return nil
-	}
-	return t.save(ctx)
+	return t.remove(ctx, "QUORUM", deletes)
 }
 
 // write creates or replaces objects.
@@ -235,6 +242,9 @@ func (t *tenant) Close() error {
 	defer t.mu.Unlock()
 	if t.closed.Swap(true) {
 		return index.ErrClosed
+	}
+	if t.failed { // the server would not take this, either
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), searchTime)
 	defer cancel()

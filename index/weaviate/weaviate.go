@@ -110,17 +110,26 @@ func New(o Options) (*Opener, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	p := &Opener{
-		client: newClient(hosts, o.Key, o.Now), prefix: strings.ToUpper(name[:1]) + name[1:], follows: o.Follows, log: o.Logger,
+		client: newClient(hosts, o.Key, o.Now, o.Logger), prefix: strings.ToUpper(name[:1]) + name[1:], follows: o.Follows, log: o.Logger,
 		known: make(map[string]int),
 	}
 	if p.follows == nil {
 		p.follows = func() bool { return false }
 	}
-	if p.log == nil {
-		p.log = slog.New(slog.DiscardHandler)
-	}
 	return p, nil
+}
+
+// Close ends all requests, and closes the connections.
+func (p *Opener) Close() error {
+	for _, d := range p.dogs {
+		d.Close()
+	}
+	p.http.CloseIdleConnections()
+	return nil
 }
 
 // wordClass returns the name of the class of a kind's words, and vectorClass of its vectors in an embedding space.
