@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -18,8 +19,13 @@ import (
 	convo "github.com/ragctx/ragctx/session"
 )
 
-// saidWord is a word that encodes its owner: Zq, namespace, user, number.
-var saidWord = regexp.MustCompile(`(?i)zq(one|two)(ada|bob|nobody)\d+`)
+// saidWord is a word that encodes its owner: Zq, namespace, user, number in letters. With digits it would look like a password.
+var saidWord = regexp.MustCompile(`(?i)zq(one|two)(ada|bob|nobody)x[a-j]+`)
+
+// inLetters writes a number in the letters a to j.
+func inLetters(n int) string {
+	return strings.Map(func(digit rune) rune { return digit - '0' + 'a' }, strconv.Itoa(n))
+}
 
 // wall is an engine full of words that encode their owners.
 type wall struct {
@@ -45,7 +51,7 @@ func buildWall(t *testing.T) *wall {
 			}
 			word := func() string {
 				n++
-				s := fmt.Sprintf("Zq%s%s%d", ns, owner, n)
+				s := fmt.Sprintf("Zq%s%sx%s", ns, owner, inLetters(n))
 				w.words = append(w.words, s)
 				return s
 			}
