@@ -82,6 +82,7 @@ func TestRecall(t *testing.T) {
 		{"attacks.txt", 0.95, false},
 		{"heldout.txt", 0.93, true},
 		{"fresh.txt", 0.2, true},
+		{"everyday_orders.txt", 0.11, true},
 	} {
 		all := corpus(t, set.name)
 		n := caught(all, func(e example) {
@@ -93,6 +94,17 @@ func TestRecall(t *testing.T) {
 		if share := float64(n) / float64(len(all)); share < set.floor {
 			t.Errorf("%s: %.2f of the attacks are found; the floor is %.2f", set.name, share, set.floor)
 		}
+	}
+}
+
+// TestEverydayAlarms counts the false alarms in texts of authors who had not seen the rules. The bound is slightly above the
+// measurement.
+func TestEverydayAlarms(t *testing.T) {
+	all := corpus(t, "everyday_harmless.txt")
+	n := caught(all, func(example) {})
+	t.Logf("everyday_harmless.txt: %d of %d", n, len(all))
+	if n > 23 {
+		t.Errorf("%d false alarms; at most 23 may be", n)
 	}
 }
 
