@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -137,7 +138,11 @@ func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (
 		return idle, false
 	}
 	if err != nil {
-		h.opts.Logger.ErrorContext(ctx, "index cannot be opened; that is retried", "index", name, "error", err)
+		level := slog.LevelError
+		if s.failures.Load() > 1 { // it was logged
+			level = slog.LevelDebug
+		}
+		h.opts.Logger.Log(ctx, level, "index cannot be opened; that is retried", "index", name, "error", err)
 	}
 	_, ok = s.current()
 	h.write.Lock()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -129,6 +130,27 @@ func (s stoppedArrows) Apply(ctx context.Context, seq uint64, upserts []index.Ve
 func (s stoppedWords) Close() error {
 	close(s.closed)
 	return nil
+}
+
+// TestIndexThatIsAway has an index that cannot be opened four times. That is logged once.
+func TestIndexThatIsAway(t *testing.T) {
+	var log safeLog
+	var opened, asked atomic.Int64
+	h := newHarness(t, index.Options{
+		Space: index.Space{Name: "s"}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Now: func() time.Time { return t0.Add(time.Duration(asked.Add(1)) * time.Hour) }, // no retry waits
+		Keyword: func() (index.KeywordIndex, error) {
+			if opened.Add(1) < 5 {
+				return nil, ragctx.ErrUnavailable
+			}
+			return newWords(), nil
+		},
+	})
+	defer h.Close()
+	settle(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"})
+	if n := strings.Count(log.String(), "cannot be opened"); n != 1 {
+		t.Errorf("logged %d times: %s", n, log.String())
+	}
 }
 
 // TestPausedIndex has the server of an index hold each batch for a while, and take none. The first change waits for that, and later
