@@ -167,6 +167,12 @@ func readDialogues(half string) ([]*labelledDialogue, error) {
 	return out, nil
 }
 
+// endOnly reports whether a dialogue labels what is known at its end, and not what each turn says.
+func (d *labelledDialogue) endOnly() bool {
+	return len(d.Known)+len(d.Kept)+len(d.Gone)+len(d.Ended) > 0 &&
+		!slices.ContainsFunc(d.Turns, func(t dialogueTurn) bool { return len(t.Says) > 0 })
+}
+
 func (d *labelledDialogue) check() error {
 	if d.ID == "" || len(d.Turns) == 0 || !slices.Contains([]string{"en", "de", "fr", "es"}, d.Lang) {
 		return errors.New("a dialogue needs an id, a language and turns")

@@ -317,8 +317,8 @@ func (b *dialogueBench) complete(r *dialogueRun, i int) {
 
 // precision judges the facts found in a turn.
 func (b *dialogueBench) precision(r *dialogueRun, i int, found []ragctx.Memory) {
-	if r.theme == "secrets" || r.theme == "harmless" {
-		return // they label only secrets
+	if r.theme == "secrets" || r.theme == "harmless" || r.endOnly() {
+		return // they label only secrets, or only the end
 	}
 	turn, s := r.Turns[i], b.score[r.half]
 	used := make(map[int]string)

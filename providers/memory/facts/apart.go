@@ -13,7 +13,8 @@ func ruledOut(n, o *statement) bool {
 	if n.passes() || otherOrigin(n, o) || elsewhere(n, o) {
 		return true
 	}
-	return !endsTopic(n, o) && (otherPerson(n, o) || otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || disagrees(n, o))
+	return !endsTopic(n, o) && (otherPerson(n, o) && exchanged(n, o) == "" || // "Max is the boss in place of Lourdes"
+		otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || disagrees(n, o))
 }
 
 // disagrees reports whether two statements of the same person or thing are about different matters.
@@ -50,6 +51,9 @@ var (
 func elsewhere(n, o *statement) bool {
 	if len(n.ws) == 0 || !placePrepositions[n.source.folded(n.ws[0])] || mine(n) || n.changes().says(changeCues[:]...) {
 		return false
+	}
+	if slices.ContainsFunc(shared(n, o), func(x term) bool { return x.proper && x.stem[0] > '9' && !n.source.quotesGerman() }) {
+		return false // "at the vet's Luna weighed 21 kilos"
 	}
 	for _, w := range n.ws[1:min(len(n.ws), 5)] {
 		if f := n.source.folded(w); isContent(f) {
@@ -400,7 +404,7 @@ func changesPart(n, o *statement) bool {
 		part := false
 		for j := i + 1; j < min(len(ws), i+7); j++ {
 			f := n.source.folded(ws[j])
-			if !isContent(f) || isCue(f) {
+			if !isContent(f) || isCue(f) || f[0] <= '9' {
 				continue
 			}
 			old := o.has(term{stem: stem(f)})
@@ -482,7 +486,7 @@ func verbOnly(n, o *statement) bool {
 	if !c.says(cueNow) || c.says(cueReplace, cueEnd, cueNoMore, cueBecome, cueCorrect) || n.order || o.order || len(n.subject) > 0 {
 		return false
 	}
-	verb := n.verb != "" && n.verb == o.verb && !oneAtATime[n.verb] || n.has(allergic)
+	verb := n.verb != "" && n.verb == o.verb && !oneAtATime[n.verb] && !slices.ContainsFunc(otherForms(n, o), isClass) || n.has(allergic)
 	return verb && !inCommon(n.topics, o.topics) &&
 		!slices.ContainsFunc(shared(n, o), func(x term) bool { return !x.verb() && x.stem != allergic.stem })
 }

@@ -355,6 +355,9 @@ func (s *statement) endedAt(ws []word) (cue, object int) {
 		}
 		for j := c.after(i); j < min(len(ws), i+6) && !s.source.comma(ws, j); j++ {
 			f := s.source.folded(ws[j])
+			if leads[f] {
+				break
+			}
 			if isContent(f) && !isCue(f) && !verbForm(f) && !(term{stem: stem(f)}).verb() {
 				return i, j
 			}
@@ -362,6 +365,10 @@ func (s *statement) endedAt(ws []word) (cue, object int) {
 	}
 	return -1, -1
 }
+
+// leads are words before a place, a time or a reason, which is no object: "gone to Dubai", "stood down after eleven years".
+var leads = wordSet(`to after for because since when before until with without nach wegen weil seit bevor mit ohne apres pour parce
+	depuis avant chez sans despues para porque desde tras sin`)
 
 // comma reports whether a comma stands before a word.
 func (t *text) comma(ws []word, j int) bool {

@@ -154,6 +154,9 @@ var cueWords = func() map[string]cue {
 // frenchCues are cues in French that are plain words in Spanish: "mis amigos", "entre semana".
 var frenchCues = wordSet("mis entre monte passe reste")
 
+// ofWords follow a preposition of two words: "antes de".
+var ofWords = wordSet("de del")
+
 // cueStems are the stems of the words of [cueWords].
 var cueStems = sync.OnceValue(func() map[string]bool { return stems(cueWords) })
 
@@ -194,7 +197,7 @@ func readChange(t *text, from, to int, order bool) change {
 	for i, w := range ws {
 		f := t.folded(w)
 		x, ok := cueWords[f]
-		ok = ok && !(frenchCues[f] && t.quotesSpanish())
+		ok = ok && !(frenchCues[f] && t.quotesSpanish()) && !(f == "antes" && i+1 < len(ws) && ofWords[t.folded(ws[i+1])])
 		if i+1 < len(ws) {
 			if two, yes := cueWords[f+"_"+t.folded(ws[i+1])]; yes {
 				x, ok = two, true
@@ -203,6 +206,9 @@ func readChange(t *text, from, to int, order bool) change {
 		}
 		if !ok {
 			x, ok = t.parted(ws, i)
+		}
+		if !ok {
+			x, ok = t.verbCue(f)
 		}
 		if !ok && t.beginsAt(ws, i) {
 			x, ok = cueNow, true

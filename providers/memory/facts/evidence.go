@@ -100,6 +100,25 @@ func evidence(n, o *statement, common func(string) bool, add func(name string, v
 	named := n.names(o)
 	when("form, nothing named", form, named == 0)
 	when("only of the form, nothing named", form, sole, named == 0)
+	var things []term
+	if v.things > 0 {
+		things = thingsInCommon(n, o)
+	}
+	wishes := n.order || o.order
+	when("thing, other value", len(things) > 0, len(other) > 0, !c.says(cueAlso, cueAdd), !wishes)
+	when("rare thing, other number", v.oldNumber, v.newNumber, len(other) == 0,
+		slices.ContainsFunc(things, func(x term) bool { return !common(x.stem) }))
+	only := len(things) > 0 && named == 0
+	when("only the thing, end", only, c.says(cueEnd))
+	when("only the thing, replace", only, c.says(cueReplace, cueBecome))
+	when("only the thing, no more", only, c.says(cueNoMore))
+	if value && n.besides(changeCues[:]...) {
+		when("name, change beside", v.nameInValue > 0)
+		when("value, change beside", len(things) > 0)
+	}
+	when("another thing beside", len(things) > 0 && n.namesBeside(o))
+	when("class, change", slices.ContainsFunc(other, isClass), changes, !c.says(cueAlso, cueAdd), !otherSphere(n, o),
+		!foreignSubjects(n, o), !n.ofRelative(), !n.hasAny(kin), !wishes)
 	when("class, change, mine", slices.ContainsFunc(other, isClass), changes, mine(n), mine(o), !c.says(cueAlso, cueAdd),
 		!otherSphere(n, o))
 	for topic := range n.topics {
@@ -135,6 +154,27 @@ func evidence(n, o *statement, common func(string) bool, add func(name string, v
 	when("time, verb, now", anotherTime(n, o), verb, c.says(cueNow, cueBecome, cueReplace, cueCorrect))
 	when("time, subject, now", anotherTime(n, o), v.both > 0, c.says(cueNow, cueBecome, cueReplace, cueCorrect))
 	when("time, verb, subject", anotherTime(n, o), v.both > 0, verb)
+}
+
+// thingsInCommon returns the words of the older statement that name a thing, a person or a place, and that the newer one has.
+func thingsInCommon(n, o *statement) []term {
+	return slices.DeleteFunc(shared(n, o), func(x term) bool {
+		return x.verb() || x.stem[0] <= '9' || timeStems[x.stem] || timeUnits[x.stem] || loose[x.stem] || currencyStems[x.stem] ||
+			cueStems()[x.stem] || n.forms()["@"+key(x.stem)] != nil
+	})
+}
+
+// besides reports whether another part of the content of a statement has one of some cues.
+func (s *statement) besides(any ...cue) bool {
+	return slices.ContainsFunc(s.whole.parts, func(x *statement) bool { return x != s && x.changes().says(any...) })
+}
+
+// namesBeside reports whether another part of its content names a thing of the older statement that the newer one does not: "Zubiri
+// left, and my thesis is with Dr Lamas now".
+func (s *statement) namesBeside(o *statement) bool {
+	return slices.ContainsFunc(s.whole.parts, func(x *statement) bool {
+		return x != s && slices.ContainsFunc(thingsInCommon(x, o), func(t term) bool { return !s.has(t) })
+	})
 }
 
 // sameUnit reports whether both statements count the same, in other numbers: 24 euros, 15 euros.

@@ -69,7 +69,9 @@ func (t *text) pieces(from, to int, loose, orders bool) []piece {
 		}
 		current.to = r.ws[end-1].to
 		out = append(out, current)
-		next.from = r.ws[k].from
+		if next.from = r.ws[k].from; currencySign(r.t.runes[next.from-1]) {
+			next.from--
+		}
 		current, start, last = next, k, subject
 	}
 	current.to = to

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"maps"
 	"slices"
 	"strings"
 )
@@ -60,6 +61,10 @@ func (s *statement) adverbial() bool {
 		return false
 	}
 	f := s.source.folded(s.ws[0])
+	noun := func(x term) bool { return x.proper && !timeStems[x.stem] && x.stem[0] > '9' }
+	if dayWords[strings.TrimSuffix(f, "s")] && slices.ContainsFunc(s.words, noun) {
+		return false // "donnerstags Chorprobe"
+	}
 	return f[0] <= '9' || dayWords[f] || dayWords[strings.TrimSuffix(f, "s")] || prepositional[f] || adverbs[f] || dayParts[f]
 }
 
@@ -68,7 +73,7 @@ var dayParts = wordSet("weekends weekdays mornings evenings nights morgens abend
 
 // predicate returns the words of a statement up to a verb that has a list of objects, and a space: "I have ".
 func (s *statement) predicate() string {
-	if s.verbAt >= len(s.ws) || s.verb != "" && !loose[s.verb] {
+	if s.verbAt >= len(s.ws) || s.verb != "" && !loose[s.verb] || dayWords[strings.TrimSuffix(s.source.folded(s.ws[0]), "s")] {
 		return ""
 	}
 	return s.source.quote(s.from, s.ws[s.verbAt].to) + " "
@@ -192,6 +197,143 @@ func (s *statement) withoutConjunct(text, value string) string {
 	}
 	return ""
 }
+
+// withoutValue returns a statement without the phrases that a newer one changes: "takes the train from Croydon" of "takes the 8:04
+// train from Croydon", if the train leaves at 7:41 now. If the thing itself ended, joined things remain. It returns "" if the
+// remainder says nothing by itself.
+func (s *statement) withoutValue(n *statement, text string, over bool) string {
+	prefix, ok := strings.CutSuffix(text, s.source.quote(s.from, s.to))
+	first := s.verbAt + 1
+	if first > len(s.ws) {
+		first = 0
+	}
+	changed := s.changedBy(n, first)
+	if !ok || s.order || len(changed) == 0 {
+		return ""
+	}
+	old := func(w word) bool { return changed[w] }
+	figure := !slices.ContainsFunc(s.ws, func(w word) bool { return old(w) && !s.figure(w) })
+	starts := append(s.phrases(first, over && !figure), len(s.ws))
+	phrase := func(i int) []word { return s.ws[starts[i]:starts[i+1]] }
+	begins := func(i int, any map[string]bool) bool {
+		return starts[i] < len(s.ws) && any[s.source.folded(s.ws[starts[i]])]
+	}
+	object := slices.ContainsFunc(phrase(0), old) // without it a time says nothing: "gets at 8"
+	// company says that the old value is a companion, joined that a conjunction stands between a phrase and the old value.
+	company, joined := false, false
+	for i := range starts[1:] {
+		company = company || begins(i, withWords) && slices.ContainsFunc(s.ws[starts[i]:], old)
+	}
+	var out []string
+	at, kept := s.from, false
+	for i := range starts[1:] {
+		joined = joined || begins(i, conjunctions)
+		if slices.ContainsFunc(phrase(i), old) {
+			out = append(out, s.source.quote(at, s.ws[starts[i]].from))
+			if at, joined = s.to, begins(i+1, conjunctions); starts[i+1] < len(s.ws) {
+				at = s.ws[starts[i+1]].from
+			}
+			continue
+		}
+		noun := joined || company || figure && begins(i, purposes) || i == 0 && begins(1, conjunctions)
+		if slices.ContainsFunc(phrase(i), func(w word) bool { return s.ownValue(n, w, noun, object) }) {
+			kept = true
+			if begins(i, conjunctions) && at == s.ws[starts[i]].from {
+				at = s.ws[starts[i]].to
+			}
+		}
+	}
+	if !kept {
+		return ""
+	}
+	out = append(out, s.source.quote(at, s.to))
+	return prefix + strings.Join(strings.Fields(strings.Join(out, " ")), " ")
+}
+
+// figure reports whether a word is a number or a currency.
+func (s *statement) figure(w word) bool {
+	f := s.source.folded(w)
+	return f[0] <= '9' || numberWords[f] || currencies[f]
+}
+
+// changedBy returns the words of a statement, from one on, with the values that a newer one changes. These are values of the same form,
+// or words of both. Of joined phrases with a common word, the other words decide: "dental and home insurance".
+func (s *statement) changedBy(n *statement, first int) map[word]bool {
+	out := map[word]bool{}
+	for _, form := range otherForms(n, s) {
+		for _, at := range s.formsAt()[form] {
+			out[s.ws[at]] = true
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	count := map[string]int{}
+	for _, w := range s.ws[first:] {
+		count[stem(s.source.folded(w))]++
+	}
+	for _, w := range s.ws[first:] {
+		f := s.source.folded(w)
+		x := term{stem: stem(f)}
+		if isContent(f) && n.has(x) && !x.verb() && !verbForm(f) && (first == 0 || !subjectHas(s, []term{x})) && count[x.stem] == 1 {
+			out[w] = true
+		}
+	}
+	for w := range out {
+		if s.figure(w) { // "the box isn't 24 euros any more"
+			maps.DeleteFunc(out, func(w word, _ bool) bool { return !s.figure(w) })
+			break
+		}
+	}
+	return out
+}
+
+// formsAt returns the first words of the values of a statement by their forms.
+func (s *statement) formsAt() map[string][]int {
+	out := map[string][]int{}
+	ws := s.source.tokens(s.ws)
+	for i := range ws {
+		if form := formOf(ws, i); form != "" {
+			out[form] = append(out[form], i)
+		}
+	}
+	return out
+}
+
+// phrases returns the indexes of the words with which phrases begin, from a word on: prepositions, conjunctions and articles before
+// days. With conjuncts, only conjunctions and words for company count.
+func (s *statement) phrases(first int, conjuncts bool) []int {
+	out := []int{first}
+	for i := first + 1; i+1 < len(s.ws); i++ {
+		f := s.source.folded(s.ws[i])
+		starts := phraseWords[f] || phraseStarts[f] || f == "a" && (s.source.quotesFrench() || s.source.quotesSpanish()) ||
+			articleWords[f] && dayWords[s.source.folded(s.ws[i+1])]
+		if conjunctions[f] || withWords[f] || starts && !conjuncts && !conjunctions[s.source.folded(s.ws[i-1])] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// ownValue reports whether a word is a name, a number or a day that a newer statement lacks, or any noun if that is enough. Without its
+// object a statement needs more than a number or a day.
+func (s *statement) ownValue(n *statement, w word, noun, object bool) bool {
+	f := s.source.folded(w)
+	x := term{stem: stem(f)}
+	if !isContent(f) || n.has(x) || verbForm(f) || x.verb() || isCue(f) || endsAsAdverb(f) || timeUnits[f] {
+		return false
+	}
+	if dayWords[f] || s.figure(w) {
+		return !object
+	}
+	return noun || s.source.capital(w.from) && w != s.ws[0]
+}
+
+// purposes begin the phrase of a thing that is paid, weighed or counted.
+var purposes = wordSet("for fur pour por about sobre")
+
+// phraseStarts are further words with which a phrase begins.
+var phraseStarts = wordSet("from for um ab zu seit pour por desde sobre to")
 
 var conjunctions = wordSet("and und et y e")
 

@@ -22,9 +22,12 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 	}
 	for i, o := range older.parts {
 		for _, n := range newer.parts {
-			if reason, value, yes := supersedes(n, o, common); yes {
+			if reason, value, yes := supersedes(n, o, common); yes && !older.outshines(n, o) {
 				why = reason
 				endings[i] = ending{gone: true, over: reason == overReason, beside: o.beside(older.texts[i], value)}
+				if endings[i].beside == "" {
+					endings[i].beside = o.withoutValue(n, older.texts[i], reason == overReason)
+				}
 				break
 			}
 		}
@@ -37,6 +40,15 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 		endings[i].gone = endings[i].gone || reason
 	}
 	return why, older.without(endings), true
+}
+
+// outshines reports whether another part has all that a part shares with a newer statement, and more: of "dental insurance and home
+// insurance", "dropped the dental insurance" means the first one.
+func (s *Statements) outshines(n, part *statement) bool {
+	words := shared(n, part)
+	return len(words) > 0 && slices.ContainsFunc(s.parts, func(o *statement) bool {
+		return o != part && len(shared(n, o)) > len(words) && !slices.ContainsFunc(words, func(x term) bool { return !o.has(x) })
+	})
 }
 
 // reasonWords begin a reason or a condition.
@@ -89,12 +101,28 @@ func otherPerson(newer, older *statement) bool {
 	if stranger && newer.hasAny(takesOver) && mine(older) && len(shared(newer, older)) > 1 {
 		return false // takes over the user's duty
 	}
+	if stranger && mine(older) && newer.changes().says(cueBecome, cueReplace) && (sameUnit(newer, older) || newer.actsOnUser()) {
+		return false // "the doctor put the sertraline up to 75 mg"
+	}
 	if mine(older) && newer.verb != "" && newer.verb == older.verb && newer.ofOthers() {
 		return true // "they open at 9"
 	}
 	withUser := older.name != "" && subjectHas(newer, []term{{stem: stem(older.called)}}) // "Clara and I"
 	return (n || stranger) && mine(older) || o && mine(newer) && !withUser || belongsToOther(newer, older)
 }
+
+// actsOnUser reports whether the user is an object of a statement: "they moved the user to Thursday".
+func (s *statement) actsOnUser() bool {
+	for i := max(1, s.verbAt); i < len(s.ws); i++ {
+		f := s.source.folded(s.ws[i])
+		if f == "user" || objectUser[f] {
+			return true
+		}
+	}
+	return s.verbAt < len(s.ws) && strings.HasPrefix(s.source.folded(s.ws[s.verbAt]), "m'")
+}
+
+var objectUser = wordSet("me us mich mir uns nous nos m'a m'ont")
 
 // belongsToOther reports whether the subject of the newer statement is a thing of a relative or friend whom the older
 // one does not name: my dad's car.

@@ -301,6 +301,27 @@ func BenchmarkMatcher(b *testing.B) {
 	}
 }
 
+// TestMatcherReadsTheOldValue checks sentences that name the old value, or its thing and another value.
+func TestMatcherReadsTheOldValue(t *testing.T) {
+	for _, x := range []struct {
+		older, newer string
+		gone         bool
+	}{
+		{"Der Nutzer sagt: „Zahnarzt am 14. April“", "Der Nutzer sagt: „Der Zahnarzt hat mich auf den 28. April geschoben“", true},
+		{"El usuario dice: «La perra Luna pesa 18 kilos»", "El usuario dice: «En el veterinario Luna ha dado 21 kilos»", true},
+		{"The user takes 50 mg of sertraline.", "Doctor put the sertraline up to 75 mg.", true},
+		{"El usuario dice: «Mi jefa es Lourdes Pineda»", "El usuario dice: «Han puesto a Andrés Molina en lugar de Lourdes»", true},
+		{"The user's investor demo is on the 4th of March.", "They shoved the demo back to the 19th of March.", true},
+		{"Production is on hetzner.", "Staging is on ovh now.", false},
+		{"El usuario dice: «Tengo un perro»", "El usuario dice: «Es quite bueno»", false},
+		{"The user plays the piano.", "Lena sold her piano stool.", false},
+	} {
+		if _, _, gone := Supersedes(ReadStatements(x.newer, false, ""), ReadStatements(x.older, false, ""), rare); gone != x.gone {
+			t.Errorf("%q after %q: obsolete is %v", x.newer, x.older, gone)
+		}
+	}
+}
+
 // TestMatcherLeavesOtherStatements checks what stays of a memory when a part of it is obsolete.
 func TestMatcherLeavesOtherStatements(t *testing.T) {
 	for _, x := range []struct{ older, newer, rest string }{
@@ -335,6 +356,29 @@ func TestMatcherLeavesOtherStatements(t *testing.T) {
 		{
 			"The user's laptop is a ThinkPad X230 with Debian 11.", "Upgraded the laptop to Debian 13 too.",
 			"The user's laptop is a ThinkPad X230.",
+		},
+		{
+			"The user's sister Nell lands at 17:35 at Gatwick on the 8th.", "Nell gets in at 19:05.",
+			"The user's sister Nell lands at Gatwick on the 8th.",
+		},
+		{
+			"L'utilisateur dit : « Je prends du Levothyrox 75 le matin et du Tardyferon le soir »",
+			"L'utilisateur dit : « L'endocrino m'a passée à 100 pour le Levothyrox »",
+			"L'utilisateur dit : « Je prends du Tardyferon le soir »",
+		},
+		{
+			"El usuario dice: «Tengo un seguro dental y un seguro de hogar»", "El usuario dice: «No renové el seguro dental»",
+			"El usuario dice: «Tengo un seguro de hogar»",
+		},
+		{
+			"Der Nutzer sagt: „Dienstags habe ich Volleyball, donnerstags Chorprobe“",
+			"Der Nutzer sagt: „Volleyball findet jetzt am Freitag statt“", "Der Nutzer sagt: „donnerstags Chorprobe“",
+		},
+		{
+			"The user trains at 6 am with the user's gym buddy Hal.", "Hal dropped out on the user.", "The user trains at 6 am.",
+		},
+		{
+			"The user pays £39 a month for the desk and £17.99 for Spotify.", "The desk went up to £49.", "£17.99 for Spotify.",
 		},
 	} {
 		_, rest, ok := Supersedes(ReadStatements(x.newer, false, ""), ReadStatements(x.older, false, ""), rare)

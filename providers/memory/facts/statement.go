@@ -25,6 +25,7 @@ type statement struct {
 	small          bool               // written without capital letters
 	bySpeaker      bool               // of a speaker with a name
 	last           *statement         // before it in its content, or nil
+	whole          *Statements        // its content
 	// denies is set for a statement that something is not, or no more.
 	denies bool
 
@@ -109,7 +110,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	for _, x := range t.pieces(from, to, true, instruction) {
 		s := &statement{
 			topics: map[string]bool{}, kinds: map[valueKind]bool{}, order: instruction, quoted: quoted, small: small,
-			bySpeaker: speaker != "", last: last,
+			bySpeaker: speaker != "", last: last, whole: out,
 		}
 		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
 		s.versions, s.days = sync.OnceValue(s.findVersions), sync.OnceValue(s.findDays)

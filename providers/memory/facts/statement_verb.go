@@ -75,7 +75,7 @@ func (t *text) unknownVerb(ws []word) int {
 	return len(ws)
 }
 
-var verbSubjects = wordSet("i we he she ich wir je nous on il elle yo")
+var verbSubjects = wordSet("i we he she they ich wir je nous on il elle ils elles yo")
 
 // small reports whether no word but the first one begins with a capital letter.
 func (t *text) small(from, to int) bool {

@@ -100,7 +100,7 @@ def main():
     args.add_argument("weights", nargs="?")
     args.add_argument("--strength", type=float, default=0.3, help="of the regularisation")
     args.add_argument("--kept", type=float, default=1.0, help="the weight of a pair that changes nothing")
-    args.add_argument("--gate", type=float, default=0.8, help="the least score of a change")
+    args.add_argument("--gate", type=float, default=0.6, help="the least score of a change")
     args.add_argument("--show", type=int, default=0)
     a = args.parse_args()
     p = Pairs(a.pairs)
