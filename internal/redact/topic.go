@@ -238,6 +238,9 @@ func likePassword(w string) bool {
 	return len(name) >= 5 && len(w)-len(name) <= 4 && plainName(name)
 }
 
+// leastAround is the number of spaces in a text that says enough about a word of such a form. Alone it may be an id.
+const leastAround = 3
+
 // chosenForms are the forms of words as people choose passwords, and programs draw them.
 var chosenForms = map[uint32]bool{gStrong: true, gSigned: true, gDrawn: true, gInner: true, gTail: true}
 
@@ -251,7 +254,9 @@ func (p *scanner) topic(c class, i, j, start, end int) {
 			}
 			end = i + cut(p.s[i:end], false)
 		}
-		if v := p.s[i:end]; len(v) >= 6 && chosenForms[formOf(v)] && strings.IndexByte(v, '@') < 0 {
+		v := p.s[i:end]
+		if likePassword(v) ||
+			len(v) >= 6 && chosenForms[formOf(v)] && strings.IndexByte(v, '@') < 0 && strings.Count(p.s, " ") >= leastAround {
 			p.topics = append(p.topics, topic{i, end, odd})
 			return
 		}
