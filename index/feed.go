@@ -139,12 +139,15 @@ func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (
 	}
 	if err != nil {
 		level := slog.LevelError
-		if s.failures.Load() > 1 { // it was logged
+		if s.logged {
 			level = slog.LevelDebug
 		}
+		s.logged = true
 		h.opts.Logger.Log(ctx, level, "index cannot be opened; that is retried", "index", name, "error", err)
 	}
-	_, ok = s.current()
+	if _, ok = s.current(); ok {
+		s.logged = false
+	}
 	h.write.Lock()
 	defer h.write.Unlock()
 	return s.retryIn(h.opts.Now()), ok
@@ -332,6 +335,10 @@ func (h *Hybrid) Switch(ctx context.Context) error {
 	}
 	h.write.Lock()
 	defer h.write.Unlock()
+	if _, ok := next.current(); !ok || next.at.Load() < h.applied.Load() {
+		return errNotPrepared // it failed a moment ago
+	}
+	next.paused.Store(false) // its server has taken everything since
 	next.complete.Store(true)
 	old := h.vector.Swap(next)
 	h.next = nil

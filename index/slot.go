@@ -49,6 +49,8 @@ type slot[L part] struct {
 	at        atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 	failures  atomic.Int64  // consecutive; set under Hybrid.write
 
+	logged bool // why it cannot be opened was logged since it was last open; only maintenance uses this
+
 	// Guarded by Hybrid.write.
 	retry  time.Time // not before this time
 	closed bool      // permanently

@@ -156,6 +156,8 @@ func New(o Options) (*Opener, error) {
 
 // ping connects to the server. An error that the server reports is an answer.
 func ping(ctx context.Context, config *pgx.ConnConfig) error {
+	ctx, cancel := context.WithTimeout(ctx, httpclient.PingTime) // that of the configuration holds for each of several hosts
+	defer cancel()
 	c, err := pgx.ConnectConfig(ctx, config)
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return nil
@@ -163,7 +165,8 @@ func ping(ctx context.Context, config *pgx.ConnConfig) error {
 	if err != nil {
 		return err
 	}
-	return c.Close(ctx)
+	_ = c.Close(ctx) // it has answered
+	return nil
 }
 
 // closeTime is how long [Opener.Close] waits for the server. Connections to one that hangs end later.

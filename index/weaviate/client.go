@@ -37,6 +37,7 @@ type client struct {
 	hosts []*url.URL
 	key   string
 	http  *http.Client
+	pings *http.Client // with a connection for each ping: an old one may be dead although the server lives
 	now   func() time.Time
 	first atomic.Uint32  // the endpoint that answered last
 	ahead []atomic.Int64 // by endpoint: the nanoseconds by which its clock is ahead of now at most
@@ -45,12 +46,13 @@ type client struct {
 }
 
 func newClient(hosts []*url.URL, key string, now func() time.Time, log *slog.Logger) *client {
-	c := &client{hosts: hosts, key: key, now: now, ahead: make([]atomic.Int64, len(hosts)), http: &http.Client{
-		Transport: &http.Transport{
-			DialContext: httpclient.Dial(net.Dialer{Timeout: dialTime}), MaxIdleConnsPerHost: idleHosts, IdleConnTimeout: time.Minute,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	through := func(t *http.Transport) *http.Client {
+		t.DialContext = httpclient.Dial(net.Dialer{Timeout: dialTime})
+		return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	}
+	c := &client{hosts: hosts, key: key, now: now, ahead: make([]atomic.Int64, len(hosts))}
+	c.http = through(&http.Transport{MaxIdleConnsPerHost: idleHosts, IdleConnTimeout: time.Minute})
+	c.pings = through(&http.Transport{DisableKeepAlives: true})
 	for at, host := range hosts {
 		c.dogs = append(c.dogs, httpclient.NewWatchdog(host.Host, func(ctx context.Context) error { return c.ping(ctx, at) }, log))
 	}
@@ -61,7 +63,7 @@ func newClient(hosts []*url.URL, key string, now func() time.Time, log *slog.Log
 func (c *client) ping(ctx context.Context, at int) error {
 	ctx, cancel := context.WithTimeout(ctx, httpclient.PingTime+c.slack)
 	defer cancel()
-	err := c.send(ctx, http.MethodGet, at, "/.well-known/live", nil, nil)
+	err := c.send(ctx, c.pings, http.MethodGet, at, "/.well-known/live", nil, nil)
 	if _, ok := errors.AsType[*statusError](err); ok {
 		return nil
 	}
@@ -119,10 +121,10 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 func (c *client) attempt(ctx context.Context, limit time.Duration, method string, at int, path string, body []byte, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, limit+c.slack)
 	defer cancel()
-	return c.dogs[at].Do(ctx, func(ctx context.Context) error { return c.send(ctx, method, at, path, body, out) })
+	return c.dogs[at].Do(ctx, func(ctx context.Context) error { return c.send(ctx, c.http, method, at, path, body, out) })
 }
 
-func (c *client) send(ctx context.Context, method string, at int, path string, body []byte, out any) error {
+func (c *client) send(ctx context.Context, via *http.Client, method string, at int, path string, body []byte, out any) error {
 	req, err := http.NewRequestWithContext(ctx, method, c.hosts[at].JoinPath("v1").String()+path, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -131,7 +133,7 @@ func (c *client) send(ctx context.Context, method string, at int, path string, b
 	if c.key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	resp, err := c.http.Do(req)
+	resp, err := via.Do(req)
 	if err != nil {
 		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err

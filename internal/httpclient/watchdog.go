@@ -49,12 +49,16 @@ func (w *Watchdog) Close() { w.end() }
 // errSilent is the error of requests to a server that does not answer. It matches [ragctx.ErrUnavailable].
 var errSilent = fmt.Errorf("%w: the server does not answer; requests to it are paused until it does", ragctx.ErrUnavailable)
 
-// Do calls send, whose context also ends when the server does not answer. The error is [errSilent] then.
+// Do calls send, whose context also ends when the server does not answer. The error is [errSilent] then, and [ragctx.ErrClosed] after
+// [Watchdog.Close].
 func (w *Watchdog) Do(ctx context.Context, send func(context.Context) error) error {
 	w.mu.Lock()
 	answers := w.answers
 	w.mu.Unlock()
-	if answers.Err() != nil {
+	switch {
+	case w.life.Err() != nil:
+		return ragctx.ErrClosed
+	case answers.Err() != nil:
 		return errSilent
 	}
 	sending, cancel := context.WithCancel(ctx)
