@@ -46,13 +46,17 @@ type client struct {
 }
 
 func newClient(hosts []*url.URL, key string, now func() time.Time, log *slog.Logger) *client {
-	through := func(t *http.Transport) *http.Client {
-		t.DialContext = httpclient.Dial(net.Dialer{Timeout: dialTime})
-		return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	connecting := func(kept bool) *http.Client {
+		return &http.Client{
+			Transport: &http.Transport{
+				DialContext:       httpclient.Dial(net.Dialer{Timeout: dialTime}),
+				DisableKeepAlives: !kept, MaxIdleConnsPerHost: idleHosts, IdleConnTimeout: time.Minute,
+			},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
 	}
 	c := &client{hosts: hosts, key: key, now: now, ahead: make([]atomic.Int64, len(hosts))}
-	c.http = through(&http.Transport{MaxIdleConnsPerHost: idleHosts, IdleConnTimeout: time.Minute})
-	c.pings = through(&http.Transport{DisableKeepAlives: true})
+	c.http, c.pings = connecting(true), connecting(false)
 	for at, host := range hosts {
 		c.dogs = append(c.dogs, httpclient.NewWatchdog(host.Host, func(ctx context.Context) error { return c.ping(ctx, at) }, log))
 	}

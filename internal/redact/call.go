@@ -5,23 +5,29 @@ import "strings"
 // passwordArguments holds the place of the password among the texts that a function gets: db.connect("ada", "…").
 var passwordArguments = map[string]int{
 	"totp": 1, "hotp": 1,
-	"connect": 2, "login": 2, "log_in": 2, "sign_in": 2, "signin": 2, "auth": 2, "basicauth": 2, "setbasicauth": 2, "httpbasicauth": 2,
-	"basic_auth": 2, "networkcredential": 2, "passwordcredentials": 2,
+	"basicauth": 2, "setbasicauth": 2, "httpbasicauth": 2, "basic_auth": 2, "networkcredential": 2, "passwordcredentials": 2,
+	"connect": 2, "login": 2, "log_in": 2, "sign_in": 2, "signin": 2, "auth": 2,
 	"pdo": 3, "mysqli": 3, "mysqli_connect": 3, "getconnection": 3, "plainauth": 3,
 }
 
 // call redacts the password among the texts in the parenthesis at i, if the name before it takes one there.
 func (p *scanner) call(i int) {
-	end := len(strings.TrimRight(p.s[:i], " ="))
+	end := len(strings.TrimRight(p.s[:i], " "))
+	if assigned := strings.TrimRight(strings.TrimSuffix(p.s[:end], "="), " "); len(assigned) < end && !strings.HasSuffix(assigned, "=") {
+		end = len(assigned) // auth=("ada", "…")
+	} else if end < i {
+		return
+	}
 	start := end
 	for start > 0 && end-start < maxNoun && wordByte[p.s[start-1]] {
 		start--
 	}
-	place := passwordArguments[strings.ToLower(p.s[start:end])]
-	if place == 0 || end < i && place != 2 {
+	name := strings.ToLower(p.s[start:end])
+	place := passwordArguments[name]
+	if place == 0 || end < i && name != "auth" {
 		return
 	}
-	at, from, to := i, 0, 0
+	at, from, to, user := i, 0, 0, ""
 	for n := range place {
 		var ok bool
 		if from, to, ok = p.quotation(blanks(p.s, at+1)); !ok || to+1 >= len(p.s) {
@@ -30,11 +36,17 @@ func (p *scanner) call(i int) {
 		if at = to + 1; n+1 < place && p.s[at] != ',' || n == 0 && place == 2 && strings.ContainsAny(p.s[from:to], "/: ") {
 			return
 		}
+		if n == 0 {
+			user = p.s[from:to]
+		}
 	}
 	v := p.s[from:to]
 	if sign := p.s[at]; sign != ')' && (sign != ',' || place < 3) || len(v) < 4 || placeholder(v) || strings.ContainsAny(v, "/$") ||
 		strings.HasPrefix(v, "on_") || digitsOnly(v, 1, 5) || strings.Contains(v, " ") && !isAppPassword(v) || p.touched(from, to) {
 		return
+	}
+	if !strings.HasSuffix(name, "auth") && place == 2 && strings.Contains(user, ".") && !chosenForms[formOf(v)] && !isAppPassword(v) {
+		return // connect("example.org", "chat")
 	}
 	if place > 1 || len(v) >= 16 && changes(v) >= len(v)/4 {
 		p.add(Password, from, to)
@@ -51,29 +63,8 @@ func isAppPassword(v string) bool {
 	return len(v) == 4*4+3
 }
 
-// changes counts where letters and digits, or small letters and capitals, stand beside each other.
-func changes(v string) (n int) {
-	kind := func(c byte) int {
-		switch {
-		case digits[c]:
-			return 1
-		case lowerLetters[c]:
-			return 2
-		case c >= 'A' && c <= 'Z':
-			return 3
-		}
-		return 0
-	}
-	for i := 1; i < len(v); i++ {
-		if a, b := kind(v[i-1]), kind(v[i]); a != b && a != 0 && b != 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // randomNames are names of settings and arguments that have a secret if their value was drawn at random.
-var randomNames = wordSet("key auth appid api default")
+var randomNames = wordSet("key auth appid")
 
 // drawn redacts the value that is assigned to the word text[i:j], if it was certainly drawn at random.
 func (p *scanner) drawn(i, j int) {
@@ -84,15 +75,13 @@ func (p *scanner) drawn(i, j int) {
 	if l != assigned || at >= len(p.s) {
 		return
 	}
-	start, end, _ := p.read(i, at)
+	start, end, quoted := p.read(i, at)
 	v := p.s[start:end]
+	if !p.isParameter(i, j) && (!quoted || p.follows(i, "object", "partition", "primary", "sort", "row", "li", "cache")) {
+		return
+	}
 	if len(v) >= 14 && run(v, 0, dotted) == len(v) && random(v) && changes(v) >= len(v)/3 && !isHex(v) && !uuid(v) && !placeholder(v) &&
 		!p.touched(start, end) {
 		p.add(APIKey, start, end)
 	}
-}
-
-// isHex reports whether v is a hash or a number in base 16.
-func isHex(v string) bool {
-	return run(v, 0, setOf("a-f0-9")) == len(v) || run(v, 0, setOf("A-F0-9")) == len(v)
 }

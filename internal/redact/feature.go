@@ -94,7 +94,7 @@ type sentenceContext struct {
 	strong     []int // words that are strong topics
 	weak       uint  // the weak topics, as bits
 	earlier    uint  // those of the two sentences before
-	everywhere uint  // those of the passage
+	everywhere uint  // those of all sentences of the passage
 	preceding  class // the strong topic of the sentences before, or noClass
 	following  class // that of the next sentence
 	gap        int   // sentences since the one before
@@ -320,7 +320,7 @@ func (f *wordFeatures) topics() {
 	}
 	for k := range uint(lastClass - network) {
 		if f.everywhere&^f.weak&^f.earlier&(1<<k) != 0 {
-			f.with(f.put(fWeak, fAfter, topicNames[network+class(k)], f.relation), f.t.coarse)
+			f.with(f.put(fWeak, fOther, topicNames[network+class(k)], f.relation), f.t.coarse)
 		}
 	}
 	f.put(fRelation, f.relation, f.t.coarse)

@@ -115,8 +115,8 @@ const (
 	threshold       = 0.52
 	strongThreshold = 0.2
 	firmThreshold   = 0.5 // without a word for a secret, but with one for a lock, a network, an account or a code
-	weakThreshold   = 0.6 // where there is none of them, or no word that is no everyday word
 	oddThreshold    = 0.2 // for a word of a form that hardly anything but a password has
+	weakThreshold   = 0.6 // where there is none of them, or no word that is no everyday word
 )
 
 // least returns the least probability of a redacted word.
@@ -139,8 +139,7 @@ func (ps *passage) isSecret() []bool {
 	any := false
 	for n, prob := range ps.label() {
 		g := ps.words[n].group
-		out[n] = prob >= least || strong && chosenForms[g] && prob >= strongThreshold ||
-			(g == gSigned || g == gDrawn || g == gInner) && prob >= oddThreshold
+		out[n] = prob >= least || strong && chosenForms[g] && prob >= strongThreshold || oddForms[g] && prob >= oddThreshold
 		any = any || out[n]
 	}
 	if any {

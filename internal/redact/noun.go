@@ -364,7 +364,7 @@ func (p *scanner) leads(j int, phrases []string) int {
 // noun redacts the value of the secret of class c that the word at i names; start and end are those of its name.
 func (p *scanner) noun(c class, i, start, end int) {
 	switch c {
-	case noClass:
+	case noClass, login, signIn: // [scanner.call] reads what signing in gets
 	case bearer, basic:
 		p.scheme(c, i, end)
 	case command:
@@ -373,7 +373,6 @@ func (p *scanner) noun(c class, i, start, end int) {
 		p.cookies(end)
 	case session:
 		p.session(start, end)
-	case login, signIn: // the calls of functions are read by [scanner.call]
 	default:
 		p.value(c, i, end)
 	}

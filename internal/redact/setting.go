@@ -120,11 +120,11 @@ func (p *scanner) isParameter(i, j int) bool {
 
 // inBlock reports whether the word at i begins a line among lines of settings: "user: ada" above "password: …".
 func (p *scanner) inBlock(i int) bool {
-	start := strings.LastIndexByte(p.s[:i], '\n') + 1
-	if start == 0 || strings.Trim(p.s[start:i], " \t") != "" {
+	start := len(strings.TrimRight(p.s[:i], " \t"))
+	if start == 0 || p.s[start-1] != '\n' {
 		return false
 	}
-	above := p.s[:start-1]
+	above := p.s[max(0, start-maxValue) : start-1]
 	above = above[strings.LastIndexByte(above, '\n')+1:]
 	name, value, ok := strings.Cut(strings.TrimLeft(above, " \t-"), ":")
 	return ok && name != "" && run(name, 0, settingByte) == len(name) && (value == "" || value[0] == ' ') && strings.Count(value, " ") < 3

@@ -465,3 +465,29 @@ func inFilter(filter, w string) bool {
 }
 
 const filterHashes = 4
+
+// changes counts where letters and digits, or small letters and capitals, stand beside each other.
+func changes(v string) (n int) {
+	kind := func(c byte) int {
+		switch {
+		case digits[c]:
+			return 1
+		case lowerLetters[c]:
+			return 2
+		case c >= 'A' && c <= 'Z':
+			return 3
+		}
+		return 0
+	}
+	for i := 1; i < len(v); i++ {
+		if a, b := kind(v[i-1]), kind(v[i]); a != b && a != 0 && b != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// isHex reports whether v is a hash or a number in base 16.
+func isHex(v string) bool { return run(v, 0, hexLower) == len(v) || run(v, 0, hexUpper) == len(v) }
+
+var hexUpper = setOf("A-F0-9")

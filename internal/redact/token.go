@@ -16,7 +16,7 @@ type shape struct {
 var shapes = byFirst(
 	// Language models.
 	shape{"sk-", 20, 0, base64url, APIKey}, // OpenAI, Anthropic, DeepSeek, OpenRouter
-	shape{"hf_", 20, 0, alnum, APIKey},
+	shape{"hf_", 30, 0, alnum, APIKey},
 	shape{"gsk_", 40, 0, alnum, APIKey},
 	shape{"xai-", 40, 0, base64url, APIKey},
 	shape{"pplx-", 40, 0, alnum, APIKey},
@@ -184,7 +184,7 @@ func licenceKey(s string, i int) int {
 			break
 		}
 	}
-	if groups == 8 && end-i == 8*6+7 && run(s[:end], i, digitsAndDash) == end {
+	if groups == 8 && end-i == 8*6+7 && run(s[:end], i, digitsAndDash) == end && wordEndsAt(s, end) {
 		return end // the recovery key of BitLocker
 	}
 	if groups < 4 || same || mixed*4 < groups*3 || !wordEndsAt(s, end) {

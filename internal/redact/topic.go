@@ -238,11 +238,14 @@ func likePassword(w string) bool {
 	return len(name) >= 5 && len(w)-len(name) <= 4 && plainName(name)
 }
 
+// oddForms are those that few names have.
+var oddForms = map[uint32]bool{gSigned: true, gDrawn: true}
+
 // leastAround is the number of spaces in a text that says enough about a word of such a form. Alone it may be an id.
 const leastAround = 3
 
 // chosenForms are the forms of words as people choose passwords, and programs draw them.
-var chosenForms = map[uint32]bool{gStrong: true, gSigned: true, gDrawn: true, gInner: true, gTail: true}
+var chosenForms = map[uint32]bool{gStrong: true, gSigned: true, gDrawn: true, gInner: true, gTail: true, gModel: true}
 
 // topic notes the word for a secret text[i:j], if it is one.
 func (p *scanner) topic(c class, i, j, start, end int) {

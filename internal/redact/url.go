@@ -75,7 +75,7 @@ func (p *scanner) webhook(i, end int) {
 	case strings.HasPrefix(host, "hooks."), strings.Contains(host, "webhook"):
 		last := run(p.s, end, webhookByte)
 		at := end + strings.LastIndexByte(p.s[end:last], '/') + 1
-		if v := p.s[at:last]; at > end && len(v) >= 10 && random(v) && changes(v) >= len(v)/4 && !p.touched(at, last) {
+		if v := p.s[at:last]; at > end && len(v) >= 10 && random(v) && changes(v) >= len(v)/2 && !p.touched(at, last) {
 			p.add(Webhook, at, last)
 		}
 		return

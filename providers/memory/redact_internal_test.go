@@ -17,11 +17,11 @@ func TestRedactAcrossMessages(t *testing.T) {
 		{Role: ragctx.RoleAssistant, Content: ragctx.Content{
 			{Type: ragctx.BlockToolUse, Input: []byte(`{"command":"login ada marmalade tiger","times":[1]}`)},
 		}},
-		ragctx.TextMessage(ragctx.RoleAssistant, "I tried marmalade tiger. There are marmalade tigers in the zoo."),
+		ragctx.TextMessage(ragctx.RoleAssistant, "The wiki answers to marmalade tiger and not to marmalade tigers."),
 	}}
 	got, counts := RedactTurn(turn, "")
 	text := fmt.Sprint(got.Messages[2].Content, string(got.Messages[3].Content[0].Input), got.Messages[4].Content)
-	if strings.Contains(text, "marmalade tiger\"") || strings.Contains(text, "marmalade tiger.") || counts["password"] != 3 {
+	if strings.Contains(text, "marmalade tiger\"") || strings.Contains(text, "marmalade tiger and") || counts["password"] != 3 {
 		t.Errorf("%s, %v", text, counts)
 	}
 	if !strings.Contains(text, "marmalade tigers") {
