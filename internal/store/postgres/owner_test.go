@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -73,6 +74,37 @@ func TestOneOwner(t *testing.T) {
 		t.Errorf("the first owner reports %v", f)
 	}
 	eventually(t, second, false)
+}
+
+// TestKilledMigration opens a database while the server still runs the migration for a killed process.
+func TestKilledMigration(t *testing.T) {
+	url := pgtest.Start(t, false).Database(t, "killed")
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	functions, err := os.ReadFile("schema/0001_functions.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := make(chan struct{})
+	done := make(chan error, 1)
+	go func() {
+		_, err := c.PgConn().Exec(t.Context(), "BEGIN; SELECT pg_advisory_xact_lock(x'7261676374780002'::bigint)").ReadAll()
+		close(began)
+		_, rest := c.PgConn().Exec(t.Context(), `CREATE TABLE ragctx_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL);`+
+			string(functions)+`INSERT INTO ragctx_schema (version, applied) VALUES (1, now()); SELECT pg_sleep(1); COMMIT`).ReadAll()
+		done <- errors.Join(err, rest)
+	}()
+	<-began
+	s, err := postgres.Open(t.Context(), url, postgres.Options{})
+	if err := errors.Join(err, <-done); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.SetSetting(t.Context(), "a", "b"), s.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestHungOwner has a process hang that owns a database, in a write. Another one that follows takes over.

@@ -178,7 +178,7 @@ func (s *Store) migrate(ctx context.Context) error {
 func (s *Store) schemaVersion(ctx context.Context) (have int, err error) {
 	if s.Leads() {
 		const create = `CREATE TABLE IF NOT EXISTS ragctx_schema (version BIGINT PRIMARY KEY, applied TIMESTAMPTZ NOT NULL)`
-		if _, err := s.db.ExecContext(ctx, create); err != nil {
+		if err := s.migrateAlone(ctx, func(*pgconn.PgConn) (string, error) { return create, nil }); err != nil {
 			return 0, wrap(err)
 		}
 	}
@@ -186,22 +186,43 @@ func (s *Store) schemaVersion(ctx context.Context) (have int, err error) {
 	return have, wrap(err)
 }
 
-// apply runs the statements of a schema file.
+// apply runs the statements of a schema file, unless another process has done so meanwhile.
 func (s *Store) apply(ctx context.Context, version int, text string) error {
+	return s.migrateAlone(ctx, func(c *pgconn.PgConn) (string, error) {
+		applied, err := c.Exec(ctx, fmt.Sprintf("SELECT 1 FROM ragctx_schema WHERE version = %d", version)).ReadAll()
+		if err != nil || len(applied) > 0 && len(applied[0].Rows) > 0 {
+			return "", err
+		}
+		return fmt.Sprintf("%s\nINSERT INTO ragctx_schema (version, applied) VALUES (%d, now())", text, version), nil
+	})
+}
+
+// migrationKey is the lock of schema changes. The server may still work for a killed process.
+const migrationKey = ownerKey + 1
+
+// migrateAlone runs statements in a transaction. Only one such transaction runs at a time.
+func (s *Store) migrateAlone(ctx context.Context, statements func(*pgconn.PgConn) (string, error)) error {
 	c, err := s.db.Conn(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	return c.Raw(func(raw any) error {
-		at, err := pgxConn(raw)
+		conn, err := pgxConn(raw)
 		if err != nil {
 			return err
 		}
-		text = fmt.Sprintf("BEGIN;\n%s\nINSERT INTO ragctx_schema (version, applied) VALUES (%d, now());\nCOMMIT", text, version)
-		_, err = at.PgConn().Exec(ctx, text).ReadAll()
+		at := conn.PgConn()
+		_, err = at.Exec(ctx, fmt.Sprintf("BEGIN; SELECT pg_advisory_xact_lock(%d)", int64(migrationKey))).ReadAll()
+		var text string
+		if err == nil {
+			text, err = statements(at)
+		}
+		if err == nil {
+			_, err = at.Exec(ctx, text+";\nCOMMIT").ReadAll()
+		}
 		if err != nil {
-			_, rollback := at.PgConn().Exec(ctx, "ROLLBACK").ReadAll()
+			_, rollback := at.Exec(ctx, "ROLLBACK").ReadAll()
 			err = errors.Join(err, rollback)
 		}
 		return err
