@@ -60,7 +60,7 @@ type Options struct {
 	// VectorGraph is the kind of vector index: "native" (the default), "flat"
 	// (exact) or "coder".
 	VectorGraph string
-	// Indexes opens the indexes; nil keeps them in files of Dir.
+	// Indexes opens the indexes; nil keeps them in files of Dir. Close also closes it, so it serves one engine.
 	Indexes index.Opener
 	// RecallMonitor selects the vector searches that are repeated exactly in the background to measure
 	// recall. Documents and memories get half of its limits each.
