@@ -50,6 +50,17 @@ type distant interface {
 	MaxOnly() int
 }
 
+// SimilarityBySearch implements Similarity of a [VectorIndex] by its Search, for an index in another process.
+func SimilarityBySearch(search func(context.Context, VectorQuery) ([]Scored, error), v []float32) func(id uint64) (float64, bool) {
+	return func(id uint64) (float64, bool) {
+		near, err := search(context.Background(), VectorQuery{Vector: v, K: 1, Only: Only{id}})
+		if len(near) == 0 || err != nil && !errors.Is(err, ErrBehind) {
+			return 0, false
+		}
+		return near[0].Score, true
+	}
+}
+
 // fillIn finds the cosines, each once: the hits of an item are chunks next to each other.
 func (c *cosines) fillIn(ctx context.Context, r *Retrieval, sp *vectorSpace) (err error) {
 	index, ok := sp.current()

@@ -56,6 +56,7 @@ func openInterim(o Options) (index.VectorIndex, error) {
 func (x *interim) Apply(ctx context.Context, seq uint64, upserts []index.VectorChunk, deletes []uint64) error {
 	var first, second []index.VectorChunk
 	gone := slices.Clone(deletes) // from the interim vectors
+	inFirst := x.first.Similarity(x.any)
 	for _, u := range upserts {
 		switch len(u.Vector) {
 		case x.dim:
@@ -63,7 +64,7 @@ func (x *interim) Apply(ctx context.Context, seq uint64, upserts []index.VectorC
 			gone = append(gone, u.ID)
 		case x.of.Dimensions:
 			// It may come late, when the index is fed older changes.
-			if _, better := x.first.Similarity(x.any)(u.ID); !better || slices.Contains(deletes, u.ID) {
+			if _, better := inFirst(u.ID); !better || slices.Contains(deletes, u.ID) {
 				second = append(second, u)
 			}
 		default:

@@ -2,7 +2,6 @@ package weaviate
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -66,13 +65,7 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 
 // Similarity implements [index.VectorIndex]. It asks the server.
 func (x *vectorIndex) Similarity(v []float32) func(id uint64) (float64, bool) {
-	return func(id uint64) (float64, bool) {
-		near, err := x.Search(context.Background(), index.VectorQuery{Vector: v, K: 1, Only: index.Only{id}})
-		if len(near) == 0 || err != nil && !errors.Is(err, index.ErrBehind) {
-			return 0, false
-		}
-		return near[0].Score, true
-	}
+	return index.SimilarityBySearch(x.Search, v)
 }
 
 // MaxOnly returns the number of chunks that a search of a few may name.
