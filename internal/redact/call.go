@@ -18,11 +18,7 @@ func (p *scanner) call(i int) {
 	} else if end < i {
 		return
 	}
-	start := end
-	for start > 0 && end-start < maxNoun && wordByte[p.s[start-1]] {
-		start--
-	}
-	name := strings.ToLower(p.s[start:end])
+	name := strings.ToLower(p.s[p.nameStart(end):end])
 	place := passwordArguments[name]
 	if place == 0 || end < i && name != "auth" {
 		return

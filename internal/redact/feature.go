@@ -307,24 +307,19 @@ func (f *wordFeatures) topics() {
 		f.both(mix(fOther, fAfter, fAfter))
 		f.relation = fNext
 	}
-	for k := range uint(lastClass - network) {
-		if f.weak&(1<<k) != 0 {
-			h := topicNames[network+class(k)]
-			f.with(f.put(fWeak, h, f.relation), f.t.coarse)
-		}
-	}
-	for k := range uint(lastClass - network) {
-		if f.earlier&(1<<k) != 0 {
-			f.with(f.put(fWeak, fBefore, topicNames[network+class(k)], f.relation), f.t.coarse)
-		}
-	}
-	for k := range uint(lastClass - network) {
-		if f.everywhere&^f.weak&^f.earlier&(1<<k) != 0 {
-			f.with(f.put(fWeak, fOther, topicNames[network+class(k)], f.relation), f.t.coarse)
-		}
-	}
+	f.weakTopics(f.weak, mix(fWeak))
+	f.weakTopics(f.earlier, mix(fWeak, fBefore))
+	f.weakTopics(f.everywhere&^f.weak&^f.earlier, mix(fWeak, fOther))
 	f.put(fRelation, f.relation, f.t.coarse)
 	f.put(fRelation, f.relation, f.t.group)
+}
+
+// weakTopics are features of weak topics, as bits. which says where they stand.
+func (f *wordFeatures) weakTopics(topics uint, which uint32) {
+	for ; topics != 0; topics &= topics - 1 {
+		h := more(more(which, topicNames[network+class(bits.TrailingZeros(topics))]), f.relation)
+		f.list = append(f.list, h, more(h, f.t.coarse))
+	}
 }
 
 // binding makes the features of the words and signs that bind the word to its left and to its right.

@@ -109,14 +109,13 @@ func posterior(words []passageWord, score []wordScore) []float64 {
 // bounded is the exponential of a score within bounds.
 func bounded(score float64) float64 { return math.Exp(max(-30, min(30, score))) }
 
-// threshold is the least probability of a redacted word. strongThreshold holds beside a word for a secret, for a word of a
-// form that people choose for passwords.
+// threshold is the least probability of a redacted word. formThreshold holds for a word of a form that few names have, and
+// beside a word for a secret also for the other forms that people choose for passwords.
 const (
-	threshold       = 0.52
-	strongThreshold = 0.2
-	firmThreshold   = 0.5 // without a word for a secret, but with one for a lock, a network, an account or a code
-	oddThreshold    = 0.2 // for a word of a form that hardly anything but a password has
-	weakThreshold   = 0.6 // where there is none of them, or no word that is no everyday word
+	threshold     = 0.52
+	formThreshold = 0.2
+	firmThreshold = 0.5 // without a word for a secret, but with one for a lock, a network, an account or a code
+	weakThreshold = 0.6 // where there is none of them, or no word that is no everyday word
 )
 
 // least returns the least probability of a redacted word.
@@ -139,7 +138,7 @@ func (ps *passage) isSecret() []bool {
 	any := false
 	for n, prob := range ps.label() {
 		g := ps.words[n].group
-		out[n] = prob >= least || strong && chosenForms[g] && prob >= strongThreshold || oddForms[g] && prob >= oddThreshold
+		out[n] = prob >= least || (strong && chosenForms[g] || oddForms[g]) && prob >= formThreshold
 		any = any || out[n]
 	}
 	if any {

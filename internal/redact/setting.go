@@ -115,8 +115,11 @@ func headedSetting(w string) bool {
 
 // isParameter reports whether the word text[i:j] is a parameter of a URL: ?user=ada&password=….
 func (p *scanner) isParameter(i, j int) bool {
-	return i > 0 && strings.IndexByte("?&", p.s[i-1]) >= 0 && j < len(p.s) && p.s[j] == '='
+	return p.followsQuery(i) && j < len(p.s) && p.s[j] == '='
 }
+
+// followsQuery reports whether a sign that begins a parameter of a URL stands before i.
+func (p *scanner) followsQuery(i int) bool { return i > 0 && (p.s[i-1] == '?' || p.s[i-1] == '&') }
 
 // inBlock reports whether the word at i begins a line among lines of settings: "user: ada" above "password: …".
 func (p *scanner) inBlock(i int) bool {

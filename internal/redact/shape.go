@@ -270,9 +270,10 @@ func formOf(v string) uint32 {
 		return gInner
 	case likePassword(v):
 		return gTail
-	case (strongPassword(v) || strings.ContainsAny(v, "_!#$&*+")) && countLower(v) < 4:
-		return gModel
 	case strongPassword(v), strings.ContainsAny(v, "_!#$&*+"):
+		if countLower(v) < 4 {
+			return gModel
+		}
 		return gStrong
 	case strings.ContainsAny(v, "-."):
 		return gHyphen

@@ -155,8 +155,6 @@ var tokenWords = map[string]bool{
 	"refresh": true, "secret": true, "sk": true, "tok": true, "token": true,
 }
 
-var digitsAndDash = setOf("0-9-")
-
 // licenceKey returns the end of the key at i, or i: four or more groups of four to six capital letters and digits with dashes
 // between them, most of them with both. Groups of one pattern are codes, such as numbers of flights.
 func licenceKey(s string, i int) int {
@@ -184,10 +182,8 @@ func licenceKey(s string, i int) int {
 			break
 		}
 	}
-	if groups == 8 && end-i == 8*6+7 && run(s[:end], i, digitsAndDash) == end && wordEndsAt(s, end) {
-		return end // the recovery key of BitLocker
-	}
-	if groups < 4 || same || mixed*4 < groups*3 || !wordEndsAt(s, end) {
+	bitLocker := end-i == 8*6+7 && groups == 8 && strings.Trim(s[i:end], "0123456789-") == "" // its recovery key
+	if !bitLocker && (groups < 4 || same || mixed*4 < groups*3) || !wordEndsAt(s, end) {
 		return i
 	}
 	return end

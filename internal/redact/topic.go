@@ -238,28 +238,32 @@ func likePassword(w string) bool {
 	return len(name) >= 5 && len(w)-len(name) <= 4 && plainName(name)
 }
 
-// oddForms are those that few names have.
-var oddForms = map[uint32]bool{gSigned: true, gDrawn: true}
+// chosenForms are the forms of words as people choose passwords, and programs draw them. Few names have one of oddForms.
+var (
+	chosenForms = map[uint32]bool{gStrong: true, gSigned: true, gDrawn: true, gInner: true, gTail: true, gModel: true}
+	oddForms    = map[uint32]bool{gSigned: true, gDrawn: true}
+)
 
 // leastAround is the number of spaces in a text that says enough about a word of such a form. Alone it may be an id.
 const leastAround = 3
 
-// chosenForms are the forms of words as people choose passwords, and programs draw them.
-var chosenForms = map[uint32]bool{gStrong: true, gSigned: true, gDrawn: true, gInner: true, gTail: true, gModel: true}
+// looksChosen returns the end of the word that begins with text[i:j], with its signs, and whether it looks like a password.
+func (p *scanner) looksChosen(i, j int) (end int, ok bool) {
+	if end = j; j+1 < len(p.s) && strings.IndexByte("!#$&*?%^+~.-", p.s[j]) >= 0 && wordByte[p.s[j+1]] {
+		for end < len(p.s) && end-i < maxNoun && p.s[end] > ' ' {
+			end++
+		}
+		end = i + cut(p.s[i:end], false)
+	}
+	v := p.s[i:end]
+	return end, likePassword(v) ||
+		len(v) >= 6 && chosenForms[formOf(v)] && strings.IndexByte(v, '@') < 0 && strings.Count(p.s, " ") >= leastAround
+}
 
 // topic notes the word for a secret text[i:j], if it is one.
 func (p *scanner) topic(c class, i, j, start, end int) {
 	if c == noClass && IsShort(p.s) {
-		end := j
-		if j+1 < len(p.s) && strings.IndexByte("!#$&*?%^+~.-", p.s[j]) >= 0 && wordByte[p.s[j+1]] {
-			for end < len(p.s) && end-i < maxNoun && p.s[end] > ' ' {
-				end++
-			}
-			end = i + cut(p.s[i:end], false)
-		}
-		v := p.s[i:end]
-		if likePassword(v) ||
-			len(v) >= 6 && chosenForms[formOf(v)] && strings.IndexByte(v, '@') < 0 && strings.Count(p.s, " ") >= leastAround {
+		if end, ok := p.looksChosen(i, j); ok {
 			p.topics = append(p.topics, topic{i, end, odd})
 			return
 		}

@@ -499,7 +499,7 @@ func turnTexts(t testing.TB) (out []trainText) {
 }
 
 // TestMessages counts the secrets that stay in clear, and the harmless messages that are changed. messages.jsonl trains the
-// weights; the other file is only measured, and nobody reads what it misses.
+// weights. The other files are only measured, and nobody reads their misses.
 func TestMessages(t *testing.T) {
 	all := map[string]*figures{}
 	for _, name := range messageFiles {

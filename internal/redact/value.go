@@ -75,12 +75,18 @@ func (p *scanner) sentence(c class, i, j, at int) bool {
 	return !strings.Contains(p.s[i:j], "_")
 }
 
-// isVariable reports whether the word at i is the end of the name of an environment variable: DB_PASSWORD.
-func (p *scanner) isVariable(i int) bool {
+// nameStart returns the start of the name that reaches to i, at most maxNoun bytes before it.
+func (p *scanner) nameStart(i int) int {
 	start := i
 	for start > 0 && i-start < maxNoun && wordByte[p.s[start-1]] {
 		start--
 	}
+	return start
+}
+
+// isVariable reports whether the word at i is the end of the name of an environment variable: DB_PASSWORD.
+func (p *scanner) isVariable(i int) bool {
+	start := p.nameStart(i)
 	end := run(p.s, i, wordByte)
 	return end < len(p.s) && (p.s[end] == '=' || declares(before(p.s, start, 8))) && strings.ToUpper(p.s[start:end]) == p.s[start:end]
 }
@@ -116,7 +122,7 @@ func (p *scanner) read(noun, i int) (start, end int, quoted bool) {
 	for end < len(s) && end-i < maxValue && s[end] > ' ' && !strings.HasPrefix(s[end:], "\u00a0") {
 		end++
 	}
-	end = i + cut(s[i:end], noun > 0 && (s[noun-1] == '?' || s[noun-1] == '&'))
+	end = i + cut(s[i:end], p.followsQuery(noun))
 	return i, end, false
 }
 
