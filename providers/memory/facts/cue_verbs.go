@@ -1,11 +1,14 @@
 //nolint:misspell // many words are German, French and Spanish
 package facts
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // verbCues are the cues of verbs of ending, giving away, losing, replacing and moving, by language and form. A form counts only in
 // texts of its language: "quite" is an adverb in English and a verb in Spanish.
-var verbCues = func() map[string]map[string]cue {
+var verbCues = sync.OnceValue(func() map[string]map[string]cue {
 	out := map[string]map[string]cue{}
 	for lang, verbs := range map[string]map[string][numCues]string{
 		"en": {
@@ -97,7 +100,7 @@ var verbCues = func() map[string]map[string]cue {
 		out[lang] = forms
 	}
 	return out
-}()
+})
 
 // verbCue returns the cue of a form of [verbCues] in the language of the text.
 func (t *text) verbCue(f string) (cue, bool) {
@@ -110,6 +113,6 @@ func (t *text) verbCue(f string) (cue, bool) {
 	case t.quotesSpanish():
 		lang = "es"
 	}
-	c, ok := verbCues[lang][f]
+	c, ok := verbCues()[lang][f]
 	return c, ok
 }
