@@ -17,7 +17,7 @@ const module = "github.com/ragctx/ragctx"
 // packages listed before its own line.
 var layers = []string{
 	// leaves: they know nothing of each other
-	"internal/atomicfile internal/budget internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf web/internal/html",
+	"internal/atomicfile internal/budget internal/logtest internal/lru internal/throttle internal/trace internal/text/timeexpr providers/docs/extract/internal/pdf web/internal/html",
 	". internal/atomicfile/faultfs",
 	"embed/internal/safetensors embed/internal/wordpiece internal/access internal/httpclient internal/redact internal/text/analysis internal/text/chunk",
 	"embed/internal/kernel index/vector/kernel index/keyword/internal/blockmax session/wire session/wire/pairing",

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,29 +17,12 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ragctx/ragctx/engine"
+	"github.com/ragctx/ragctx/internal/logtest"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// logBuffer is a log that can be read while it is written.
-type logBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *logBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
 
 // fixture is a server on a real socket with a real engine.
 type fixture struct {
@@ -50,7 +32,7 @@ type fixture struct {
 	dir    string
 	url    string
 	client *Client
-	log    *logBuffer
+	log    *logtest.Buffer
 	stop   func() error // tells the server to stop and waits until it has
 }
 
@@ -75,7 +57,7 @@ func startWith(t *testing.T, eo engine.Options, o Options, before ...func(*Serve
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{eng: eng, dir: eo.Dir, log: new(logBuffer)}
+	f := &fixture{eng: eng, dir: eo.Dir, log: new(logtest.Buffer)}
 	o.Log = slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	f.Server = New(eng, o)
 	for _, b := range before {

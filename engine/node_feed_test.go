@@ -1,13 +1,11 @@
 package engine_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/index/local"
 	"github.com/ragctx/ragctx/index/pgvector"
+	"github.com/ragctx/ragctx/internal/logtest"
 	"github.com/ragctx/ragctx/internal/store/postgres/pgtest"
 )
 
@@ -43,23 +42,9 @@ func (s sharedIndexes) Open(ctx context.Context, o index.Opening) (index.Engine,
 	return e, err
 }
 
-// lockedLog is a log that is read while it is written.
-type lockedLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lockedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-// count returns how many lines have a text.
-func (l *lockedLog) count(text string) (n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
+// linesWith returns how many lines of a log have a text.
+func linesWith(log *logtest.Buffer, text string) (n int) {
+	for line := range strings.Lines(log.String()) {
 		if strings.Contains(line, text) {
 			n++
 		}
@@ -78,7 +63,7 @@ func TestFeedOnPostgres(t *testing.T) {
 }
 
 // openFed opens a database whose namespaces a, b and c have a document each, with other indexes.
-func openFed(t *testing.T, url string, indexes sharedIndexes, log *lockedLog) *engine.Engine {
+func openFed(t *testing.T, url string, indexes sharedIndexes, log *logtest.Buffer) *engine.Engine {
 	t.Helper()
 	e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Store: url})
 	for _, ns := range []string{"a", "b", "c"} {
@@ -113,12 +98,12 @@ func testFeedFailed(t *testing.T, url string) {
 		}
 		return false, fmt.Errorf("the table of %d is damaged", c.Namespace)
 	}
-	var log lockedLog
+	var log logtest.Buffer
 	e := openFed(t, url, indexes, &log)
 	within(t, "the last collection is fed", last)
-	eventually(t, "the end of the round", func() bool { return log.count("is damaged") > 0 })
-	if log.count("of namespace") != 1 { // of one round
-		t.Error(log.text.String())
+	eventually(t, "the end of the round", func() bool { return linesWith(&log, "is damaged") > 0 })
+	if linesWith(&log, "of namespace") != 1 { // of one round
+		t.Error(log.String())
 	}
 	_ = e.Close()
 }
@@ -133,11 +118,11 @@ func testFeedAway(t *testing.T, url string) {
 		}
 		return true, nil
 	}
-	var log lockedLog
+	var log logtest.Buffer
 	openFed(t, url, indexes, &log)
-	eventually(t, "another round", func() bool { return log.count("fed again") > 0 })
-	if log.count("level=WARN") != 1 || log.count("it is away") != 1 {
-		t.Error(log.text.String())
+	eventually(t, "another round", func() bool { return linesWith(&log, "fed again") > 0 })
+	if linesWith(&log, "level=WARN") != 1 || linesWith(&log, "it is away") != 1 {
+		t.Error(log.String())
 	}
 }
 
@@ -185,7 +170,7 @@ func testFeedErased(t *testing.T, url string, opener index.Opener, left func(nam
 		}
 		return erased != c.Namespace, nil
 	}
-	var log lockedLog
+	var log logtest.Buffer
 	e := openFed(t, url, indexes, &log)
 	opened <- e
 	within(t, "the other collections are fed", fed)
@@ -195,8 +180,8 @@ func testFeedErased(t *testing.T, url string, opener index.Opener, left func(nam
 	if n, err := left(erased); err != nil || n > 0 {
 		t.Errorf("%d indexes of the namespace are left, %v", n, err)
 	}
-	if log.count("could not be fed") > 0 {
-		t.Error(log.text.String())
+	if linesWith(&log, "could not be fed") > 0 {
+		t.Error(log.String())
 	}
 }
 
@@ -206,7 +191,7 @@ func testFeedClosed(t *testing.T, url string) {
 	indexes := sharedIndexes{Opener: local.Opener{Dir: t.TempDir()}}
 	indexes.has = func(index.Collection) (bool, error) { return false, nil }
 	indexes.open = func(e index.Engine) index.Engine { return endlessEngine{e, begun} }
-	var log lockedLog
+	var log logtest.Buffer
 	e := openFed(t, url, indexes, &log)
 	within(t, "an index is fed", begun)
 	closed := make(chan struct{})

@@ -1,42 +1,23 @@
 package index_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/logtest"
 )
-
-// safeLog is a log that is read while it is written.
-type safeLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *safeLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *safeLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // TestReopen opens an index again, which is no failure: it is at once behind, not failed, and nothing warns of it.
 func TestReopen(t *testing.T) {
 	for name, deferred := range map[string]bool{"at once": false, "deferred": true} {
 		t.Run(name, func(t *testing.T) {
-			var log safeLog
+			var log logtest.Buffer
 			var opened atomic.Int32
 			words := newWords()
 			h := newHarness(t, index.Options{
@@ -134,7 +115,7 @@ func (s stoppedWords) Close() error {
 
 // TestIndexThatIsAway has an index that cannot be opened four times. That is logged once.
 func TestIndexThatIsAway(t *testing.T) {
-	var log safeLog
+	var log logtest.Buffer
 	var opened, asked atomic.Int64
 	h := newHarness(t, index.Options{
 		Space: index.Space{Name: "s"}, Logger: slog.New(slog.NewTextHandler(&log, nil)),

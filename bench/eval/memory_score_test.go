@@ -1,7 +1,6 @@
 package eval_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
@@ -21,6 +20,7 @@ import (
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/events"
+	"github.com/ragctx/ragctx/internal/logtest"
 	"github.com/ragctx/ragctx/internal/store"
 	"github.com/ragctx/ragctx/providers/memory/facts"
 )
@@ -152,8 +152,8 @@ type dialogueBench struct {
 	eng   *engine.Engine
 	dir   string
 	now   atomic.Pointer[time.Time]
-	log   lockedBuffer
-	seen  lockedBuffer // events
+	log   logtest.Buffer
+	seen  logtest.Buffer // events
 	score map[string]*dialogueScore
 
 	secrets []secret
@@ -187,23 +187,6 @@ func (s secret) inClear(text string) bool {
 		}
 	}
 	return false
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *lockedBuffer) lower() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.ToLower(l.b.String())
 }
 
 // step is the completion of a turn, or the checks at the end if turn is negative.
@@ -527,7 +510,7 @@ var uuids = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // leaks looks for all secrets in the log, the events and the raw files, and counts them.
 func (b *dialogueBench) leaks() {
-	raw := map[string]string{"log": b.log.lower(), "event": b.seen.lower()}
+	raw := map[string]string{"log": strings.ToLower(b.log.String()), "event": strings.ToLower(b.seen.String())}
 	if len(raw["event"]) == 0 {
 		b.t.Error("no events were seen")
 	}

@@ -1,18 +1,17 @@
 package keyword
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/logtest"
 )
 
 // fullDisk is a store whose writes fail while full is set.
@@ -37,26 +36,9 @@ func openFull(full *atomic.Bool) func(string) (store, error) {
 	}
 }
 
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (w *syncBuffer) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.Write(p)
-}
-
-func (w *syncBuffer) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.b.String()
-}
-
 func TestDiskFull(t *testing.T) {
 	var full atomic.Bool
-	log := new(syncBuffer)
+	log := new(logtest.Buffer)
 	dir := t.TempDir()
 	ix, err := open(dir, Options{FlushChunks: 4, Logger: slog.New(slog.NewTextHandler(log, nil))}, openFull(&full))
 	if err != nil {
