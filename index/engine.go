@@ -195,6 +195,9 @@ type Found struct {
 	// Candidates are in no order. Timely are the ones within Window; they may be among Candidates,
 	// too.
 	Candidates, Timely []Candidate
+	// Rest bounds the scores of chunks that are not among the candidates. It is 0 of words, and -1 of vectors, if fewer were found than
+	// were asked for. A search that approximates may miss a chunk above.
+	Rest Signals
 	// Words and Vectors report which of the two scores the candidates have.
 	Words, Vectors bool
 	// Degraded names the scores that are missing or incomplete: "keyword", "vector".

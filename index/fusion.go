@@ -69,13 +69,16 @@ const wordyScore = 0.2
 // the keyword score covers the whole text, too.
 const aroundShare = 1.0 / 3
 
-// withoutChance removes the candidates that have no keyword score and whose cosine does not exceed the
-// floor.
-func (f Fusion) withoutChance(list []Candidate) []Candidate {
-	floor := f.VectorFloor
-	if !slices.ContainsFunc(list, func(c Candidate) bool { return c.Signals.Keyword > 0 }) {
-		floor *= loneVectorFloor // no word is known: misspelt words have lower cosines than correct ones
+// floor returns the cosine that a candidate without a keyword score must exceed.
+func (f Fusion) floor(list []Candidate) float64 {
+	if slices.ContainsFunc(list, func(c Candidate) bool { return c.Signals.Keyword > 0 }) {
+		return f.VectorFloor
 	}
+	return loneVectorFloor * f.VectorFloor // no word is known: misspelt words have lower cosines than correct ones
+}
+
+// withoutChance removes the candidates that have no keyword score and a cosine up to the floor.
+func withoutChance(list []Candidate, floor float64) []Candidate {
 	return slices.DeleteFunc(list, func(c Candidate) bool { return c.Signals.Keyword <= 0 && c.Signals.Vector <= floor })
 }
 

@@ -40,6 +40,13 @@ func (h *Hybrid) Retrieve(ctx context.Context, r Retrieval) (Found, error) {
 	defer trace.Start(ctx, trace.Fuse).End()
 	c := h.view.Load() // the current view, as an index may have found newer chunks
 	found.Words, found.Vectors = useKeyword && a.words.Max > 0, useVector
+	found.Rest.Vector = -1
+	if n := len(a.words.Hits); useKeyword && n > 0 && n >= r.WordDepth {
+		found.Rest.Keyword = a.words.Hits[n-1].Score / a.words.Max
+	}
+	if n := len(a.near); useVector && n > 0 && n >= r.VectorDepth {
+		found.Rest.Vector = a.near[n-1].Score
+	}
 	found.Candidates, err = c.join(ctx, &r, a.space, a.words, a.near)
 	if err != nil && !slices.Contains(found.Degraded, "vector") {
 		h.noteDegraded(ctx, &found, "vector", err, a.space.suspect)

@@ -100,7 +100,7 @@ type ranked struct {
 	list    []Candidate
 	found   Found
 	byWords bool // the scores come from words and vectors
-	full    bool // the engine may have found only a part
+	whole   bool // the list lacks no chunk that has more than a chance score
 }
 
 // rank ranks by one text. It makes at most three calls of the engine.
@@ -116,8 +116,8 @@ func (x Index) rank(ctx context.Context, q *Query, win *timeexpr.Window) (ranked
 		return ranked{}, err
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
-	list := q.Fusion.withoutChance(found.Candidates)
-	full := len(list) >= r.WordDepth
+	floor := q.Fusion.floor(found.Candidates)
+	list := withoutChance(found.Candidates, floor)
 	fuse(list, q.Fusion, r.Text, found.Words, found.Vectors)
 	slices.SortFunc(list, better)
 	if featured && len(list) > 0 {
@@ -125,7 +125,9 @@ func (x Index) rank(ctx context.Context, q *Query, win *timeexpr.Window) (ranked
 			return ranked{}, err
 		}
 	}
-	return ranked{list, found, found.Words && q.Fusion.Method != "rrf", full}, nil
+	return ranked{
+		list, found, found.Words && q.Fusion.Method != "rrf", found.Rest.Keyword <= 0 && found.Rest.Vector <= floor,
+	}, nil
 }
 
 // better orders candidates, best first.

@@ -105,10 +105,10 @@ func blend(all []ranked) []Candidate {
 	return out
 }
 
-// scores returns the scores of candidates at their places. One that a full list lacks has the score of its last.
+// scores returns the scores of candidates at their places. One that a list lacks which is not whole has the score of its last.
 func (r *ranked) scores(at map[uint64]int) []float64 {
 	absent := 0.0
-	if r.full && len(r.list) > 0 {
+	if !r.whole && len(r.list) > 0 {
 		absent = r.list[len(r.list)-1].Score
 	}
 	scores := slices.Repeat([]float64{absent}, len(at))

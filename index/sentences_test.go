@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -84,5 +85,58 @@ func TestSentenceOfOneChunk(t *testing.T) {
 	})
 	if err != nil || res.Hits[0].ID != 1 {
 		t.Errorf("%+v, %v", res.Hits, err)
+	}
+}
+
+// TestWholeList ranks by a sentence in collections of different sizes, where a part of the chunks has its words or is near it. A list that
+// counts as whole lacks no chunk that a longer list has, and one that is shorter than all depths is whole.
+func TestWholeList(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	cut := 0
+	for range 60 {
+		h, _, _ := open(t)
+		b := index.Batch{Seq: 1}
+		worded, near := rng.Float64(), rng.Float64()
+		for id := range 1 + rng.Uint64N(1500) {
+			text, v := "plum", []float32{0.1, 1}
+			if rng.Float64() < worded {
+				text = "kiwi"
+			}
+			if rng.Float64() < near {
+				v = []float32{1, rng.Float32()}
+			}
+			b.Add = append(b.Add, entry(id+1, id+1, &index.Item{ID: id + 1}, text, v...))
+		}
+		apply(t, h, b)
+		far := []float32{1, 0}
+		q := index.Query{
+			Text: "kiwi", Vector: far, Sentences: []index.Sentence{{Text: "kiwi", Vector: far}},
+			Now: t0, Scope: index.Scope{AnyUser: true}, Fusion: index.Fusion{VectorFloor: 0.35},
+		}
+		x := index.Index{Engine: h}
+		ask := func(k int) (ids []uint64, whole bool) {
+			q.K = k
+			ids, whole, err := x.Rank(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices.Sort(ids)
+			return ids, whole
+		}
+		all, _ := ask(2000)
+		for _, k := range []int{1, 1 + rng.IntN(200), 201 + rng.IntN(500), 2000} {
+			list, whole := ask(k)
+			switch {
+			case whole && !slices.Equal(list, all):
+				t.Errorf("K %d: %d of %d chunks count as whole", k, len(list), len(all))
+			case !whole && len(list) < 400:
+				t.Errorf("K %d: %d chunks do not count as whole", k, len(list))
+			case !whole && len(list) < 2*k:
+				cut++
+			}
+		}
+	}
+	if cut == 0 {
+		t.Error("no list was cut by vectors alone")
 	}
 }

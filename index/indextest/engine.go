@@ -21,7 +21,7 @@ import (
 // an opener kept; every case gets an empty one.
 func TestEngine(t *testing.T, empty func(t *testing.T) (reopen func() index.Opener)) {
 	for name, test := range map[string]func(*testing.T, *world){
-		"Visible": testVisible, "Late vectors": testLateVectors, "Reopen": testReopenEngine, "Erase": testErase,
+		"Visible": testVisible, "Rest": testRest, "Late vectors": testLateVectors, "Reopen": testReopenEngine, "Erase": testErase,
 		"Spaces": testSpaces, "Drop": testDrop, "Cancelled": testEngineCancelled, "Closed": testEngineClosed,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -202,6 +202,51 @@ func (w *world) remove(t *testing.T, p *known) {
 		r.Chunks = append(r.Chunks, p.first+n)
 	}
 	w.write(t, index.Batch{Removed: []index.Removal{r}})
+}
+
+// testRest asks for a few candidates: no other chunk has a better score than the engine says.
+func testRest(t *testing.T, w *world) {
+	for range 20 {
+		w.add(t, w.anyItem())
+	}
+	ask := func(words, vectors int) index.Found {
+		t.Helper()
+		f, err := w.engine.Retrieve(t.Context(), index.Retrieval{
+			Where: index.Where{Scope: index.Scope{AnyUser: true}, Now: w.now}, Text: "walnut number1 number2",
+			Vector: []float32{1, 0, 0, 0}, Space: w.engine.Space(), Exact: true, WordDepth: words, VectorDepth: vectors,
+		})
+		if err != nil || len(f.Degraded) > 0 {
+			t.Fatalf("%v, degraded %v", err, f.Degraded)
+		}
+		return f
+	}
+	all := ask(1000, 1000)
+	if all.Rest != (index.Signals{Vector: -1}) {
+		t.Errorf("of all chunks there remain some with %+v", all.Rest)
+	}
+	const rounding = 1e-6
+	for n := 1; n < len(all.Candidates); n += 1 + n/4 {
+		for _, depth := range [][2]int{{n, 1000}, {1000, n}, {n, n}, {n, 2 * n}} {
+			few := ask(depth[0], depth[1])
+			for _, c := range all.Candidates {
+				has := func(o index.Candidate) bool { return o.ID == c.ID }
+				if s := c.Signals; (s.Keyword > few.Rest.Keyword+rounding || w.hasVector(c.ID) && s.Vector > few.Rest.Vector+rounding) &&
+					!slices.ContainsFunc(few.Candidates, has) {
+					t.Errorf("with depths %d chunk %d with %+v is not found, and the rest has %+v", depth, c.ID, s, few.Rest)
+				}
+			}
+		}
+	}
+}
+
+// hasVector reports whether a chunk has a vector.
+func (w *world) hasVector(chunk uint64) bool {
+	for _, p := range w.live {
+		if chunk >= p.first && chunk < p.first+p.chunks {
+			return p.vectors
+		}
+	}
+	return false
 }
 
 // sees is the plain reading of [index.Where].
