@@ -117,7 +117,7 @@ func (e *core) eachCollection(ctx context.Context, fn func(namespace string, id 
 	}
 	for _, name := range names {
 		ns, err := e.namespace(ctx, name, false)
-		if isNotFound(err) { // erased meanwhile
+		if isNotFound(err) { // erased in between
 			continue
 		}
 		if err != nil {

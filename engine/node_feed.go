@@ -16,7 +16,7 @@ import (
 const (
 	// feedInterval is how often a leader looks for indexes that lack changes.
 	feedInterval = 10 * time.Second
-	// feedRest is how long it rests at least, as a multiple of that work.
+	// feedRest is how long it rests if all but those that fail have everything, as a multiple of that work.
 	feedRest = 20
 	// feedTime is how long it waits for one index.
 	feedTime = time.Minute
@@ -32,9 +32,9 @@ func (n *node) feedUnused(ctx context.Context) {
 	n.reopen(func(store.Collection) bool { return true }) // they counted changes that the other leader may not have written
 	for failed := false; ; {
 		began := time.Now()
-		var lacked bool
+		var soon bool
 		var err error
-		throttle.Background(func() { lacked, err = n.feedAll(ctx, shared) })
+		throttle.Background(func() { soon, err = n.feedAll(ctx, shared) })
 		log := n.engine.opts.Logger
 		switch {
 		case ctx.Err() != nil:
@@ -47,7 +47,7 @@ func (n *node) feedUnused(ctx context.Context) {
 		}
 		failed = err != nil
 		rest := feedInterval
-		if err == nil && !lacked {
+		if !soon {
 			rest = max(rest, feedRest*time.Since(began))
 		}
 		if httpclient.Sleep(ctx, rest) != nil || n.isLed() {
@@ -66,30 +66,40 @@ func (n *node) reopen(which func(store.Collection) bool) {
 }
 
 // feedAll feeds the collections that lack changes, one after the other. One that fails does not keep the others from it, unless
-// the server is away.
-func (n *node) feedAll(ctx context.Context, shared index.Shared) (lacked bool, err error) {
-	var errs []error
+// the server or the store is away. soon reports whether there is more to do as soon as possible.
+func (n *node) feedAll(ctx context.Context, shared index.Shared) (soon bool, err error) {
+	var failed error // the first
+	others := 0
 	err = n.engine.eachCollection(ctx, func(name string, id store.Collection) error {
-		lacks, err := n.feed(ctx, shared, id)
-		lacked = lacked || lacks
-		switch {
-		case isNotFound(err): // erased meanwhile
-		case ctx.Err() != nil, errors.Is(err, ragctx.ErrUnavailable):
+		seq, err := n.shared.Newest(ctx, id)
+		if isNotFound(err) { // erased in between
+			return nil
+		}
+		if err != nil {
 			return err
-		case err != nil:
-			errs = append(errs, fmt.Errorf("%s of namespace %q: %w", id.Kind, name, err))
+		}
+		lacked, err := n.feed(ctx, shared, id, seq)
+		switch {
+		case isNotFound(err): // the same
+		case ctx.Err() != nil, errors.Is(err, index.ErrAway):
+			return err
+		case err == nil:
+			soon = soon || lacked
+		case failed == nil:
+			failed = fmt.Errorf("%s of namespace %q: %w", id.Kind, name, err)
+		default:
+			others++
 		}
 		return nil
 	})
-	return lacked, errors.Join(append(errs, err)...)
+	if others > 0 {
+		failed = fmt.Errorf("%w; %d other collections failed, too", failed, others)
+	}
+	return soon || err != nil, errors.Join(failed, err)
 }
 
-// feed feeds a collection if it lacks changes. One without items gets its row, too: other nodes cannot open an index without it.
-func (n *node) feed(ctx context.Context, shared index.Shared, id store.Collection) (lacks bool, err error) {
-	seq, err := n.shared.Newest(ctx, id)
-	if err != nil {
-		return false, err
-	}
+// feed feeds a collection if it lacks changes up to one. One without items gets its row, too: other nodes cannot open an index without it.
+func (n *node) feed(ctx context.Context, shared index.Shared, id store.Collection, seq uint64) (lacks bool, err error) {
 	for end := time.Now().Add(feedTime); time.Now().Before(end); {
 		if has, err := shared.Has(ctx, n.engine.opening(id), seq); err != nil || has {
 			return lacks, err

@@ -96,7 +96,7 @@ func testFeedFailed(t *testing.T, url string) {
 			last <- struct{}{}
 			return true, nil
 		}
-		return false, fmt.Errorf("the table of %d is damaged", c.Namespace)
+		return false, fmt.Errorf("%w: the table of %d is damaged", ragctx.ErrUnavailable, c.Namespace)
 	}
 	var log logtest.Buffer
 	e := openFed(t, url, indexes, &log)
@@ -114,14 +114,14 @@ func testFeedAway(t *testing.T, url string) {
 	rounds := 0
 	indexes.has = func(index.Collection) (bool, error) {
 		if rounds++; rounds <= 2 {
-			return false, fmt.Errorf("%w: it is away", ragctx.ErrUnavailable)
+			return false, index.ErrAway
 		}
 		return true, nil
 	}
 	var log logtest.Buffer
 	openFed(t, url, indexes, &log)
 	eventually(t, "another round", func() bool { return linesWith(&log, "fed again") > 0 })
-	if linesWith(&log, "level=WARN") != 1 || linesWith(&log, "it is away") != 1 {
+	if linesWith(&log, "level=WARN") != 1 || linesWith(&log, index.ErrAway.Error()) != 1 {
 		t.Error(log.String())
 	}
 }

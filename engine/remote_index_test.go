@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/engine"
 	"github.com/ragctx/ragctx/internal/resolve"
@@ -120,7 +122,7 @@ func TestHangingIndexOnPostgres(t *testing.T) {
 }
 
 // testHangingOn has the server hang, so that no request to it ends. The first write waits for it for a while, and afterwards
-// nothing does: no write, no question and not the end of the engine. When the server answers, everything is found.
+// nothing does: no write, no question and not the end of the engine. Soon after the server answers again, everything is found.
 func testHangingOn(t *testing.T, server string, urlAt func(addr string) string) {
 	t.Helper()
 	const soon, later = 2 * time.Second, 6 * time.Second // on a busy machine
@@ -172,12 +174,17 @@ func testHangingOn(t *testing.T, server string, urlAt func(addr string) string) 
 			return fmt.Errorf("%v, not degraded", err)
 		})
 	}
+	time.Sleep(8 * time.Second) // the indexes are tried again after 1, 2, 4 and 8 s
 	r.hangs.Unlock()
+	back := time.Now()
 	for _, ns := range []string{"a", "b", "c"} {
 		eventually(t, "a whole answer in "+ns, func() bool {
 			a, err := ask(ns)
 			return err == nil && len(a.Degraded) == 0 && strings.Contains(a.Rendered(), "otter")
 		})
+	}
+	if took := time.Since(back); took > later {
+		t.Errorf("answers were whole %v after the server was back", took)
 	}
 
 	r.hangs.Lock()
@@ -187,6 +194,46 @@ func testHangingOn(t *testing.T, server string, urlAt func(addr string) string) 
 	e = open()
 	defer e.Close()
 	put(patience, "b", "seal")
+}
+
+// TestCloseIndexOnPostgres closes an engine while it opens an index, which waits for a lock in the database.
+func TestCloseIndexOnPostgres(t *testing.T) {
+	_, database := pgtest.Extended(t, "vector")
+	open := func() *engine.Engine { // with a store that is new, so that it deletes the indexes
+		e, err := engine.Open(t.Context(), engine.Options{Dir: t.TempDir(), Index: database, ProviderTimeout: patience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	put := func(e *engine.Engine) error {
+		_, err := e.Documents().Put(t.Context(), "", ragctx.Document{ExternalID: "d", Text: "The walrus eats clams."}, "")
+		return err
+	}
+	e := open()
+	if err := errors.Join(put(e), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	c, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	if _, err := c.Exec(t.Context(), "BEGIN; SELECT FROM ragctx_index.collections FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	e = open()
+	done := make(chan error)
+	go func() { done <- put(e) }()
+	eventually(t, "the index is opened", func() (waits bool) {
+		err := c.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted)").Scan(&waits)
+		return err == nil && waits
+	})
+	began := time.Now()
+	if err, took := e.Close(), time.Since(began); err != nil || took > 2*time.Second {
+		t.Errorf("closing took %v: %v", took, err)
+	}
+	<-done
 }
 
 // TestIndexOnWeaviate tests indexes in a Weaviate cluster.

@@ -95,7 +95,7 @@ func TestAuditMeasuresRecall(t *testing.T) {
 	ix := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id%5 == 0 }}
 	var passed atomic.Int64 // the index's own work reads the clock, too
 	h := newHarness(t, index.Options{
-		Vector: func(index.Space) (index.VectorIndex, error) { return ix, nil },
+		Vector: func(context.Context, index.Space) (index.VectorIndex, error) { return ix, nil },
 		Now:    func() time.Time { return t0.Add(time.Duration(passed.Load())) },
 	})
 	defer h.Close()

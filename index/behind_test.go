@@ -26,9 +26,11 @@ func TestLegThatGetsTheRestDuringASearch(t *testing.T) {
 			}
 			o := index.Options{Feed: f, Space: index.Space{Name: "s"}, OpenWait: 10 * time.Millisecond}
 			if ix == "keyword" {
-				o.Keyword = func() (index.KeywordIndex, error) { return lateWords{newWords(), fed}, nil }
+				o.Keyword = func(context.Context) (index.KeywordIndex, error) { return lateWords{newWords(), fed}, nil }
 			} else {
-				o.Vector = func(index.Space) (index.VectorIndex, error) { return lateArrows{newArrows(), fed}, nil }
+				o.Vector = func(context.Context, index.Space) (index.VectorIndex, error) {
+					return lateArrows{newArrows(), fed}, nil
+				}
 			}
 			h = newHarness(t, o)
 			defer h.Close()
@@ -48,7 +50,7 @@ func TestOpenBesideALegThatTakesLong(t *testing.T) {
 	release := make(chan struct{})
 	h := newHarness(t, index.Options{
 		Feed: &f, Space: index.Space{Name: "s"}, OpenWait: 10 * time.Millisecond,
-		Keyword: func() (index.KeywordIndex, error) { return laboriousWords{newWords(), release}, nil },
+		Keyword: func(context.Context) (index.KeywordIndex, error) { return laboriousWords{newWords(), release}, nil },
 	})
 	defer h.Close()
 	defer close(release)
@@ -63,7 +65,7 @@ func TestCloseBesideALegThatTakesLong(t *testing.T) {
 	var f history
 	begun := make(chan struct{})
 	h := newHarness(t, index.Options{
-		Feed: &f, Space: index.Space{Name: "s"}, Keyword: func() (index.KeywordIndex, error) { return endlessWords{newWords(), begun}, nil },
+		Feed: &f, Space: index.Space{Name: "s"}, Keyword: func(context.Context) (index.KeywordIndex, error) { return endlessWords{newWords(), begun}, nil },
 	})
 	f.add(one(1, "apple", 1, 0))
 	go func() { _ = h.CatchUp(t.Context(), 1) }()

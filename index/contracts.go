@@ -3,7 +3,9 @@ package index
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/internal/text/analysis"
 )
 
@@ -13,6 +15,10 @@ var ErrClosed = errors.New("index: closed")
 // ErrBehind comes with the hits of an index that another process feeds, while it lacks changes that were applied. Holding returns no
 // chunks with it.
 var ErrBehind = errors.New("index: the process that writes has not fed it the newest changes yet")
+
+// ErrAway is the error of an index in a server that no request reaches, or that rejects all. It matches [ragctx.ErrUnavailable]. Other
+// errors of such an index concern one collection.
+var ErrAway = fmt.Errorf("%w: the server of the indexes is away", ragctx.ErrUnavailable)
 
 // Scored is one hit of a keyword or vector index.
 type Scored struct {

@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -439,7 +440,7 @@ func TestVoicesAreKept(t *testing.T) {
 	f.add(index.Batch{Seq: 1200, Add: all})
 	q := index.Query{Text: "red apple Ada", K: 2000, Conversation: &index.ConversationWeights{AsksWhen: true}, Explain: true}
 	texts := newWords()
-	o := index.Options{Dir: dir, Feed: f, Keyword: func() (index.KeywordIndex, error) { return texts, nil }}
+	o := index.Options{Dir: dir, Feed: f, Keyword: func(context.Context) (index.KeywordIndex, error) { return texts, nil }}
 	h := newHarness(t, o)
 	want := explained(search(t, h, q))
 	if err := h.Close(); err != nil {

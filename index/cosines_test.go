@@ -84,7 +84,7 @@ func TestCosinesAround(t *testing.T) {
 				var o index.Options
 				if far {
 					vectors := distantArrows{newArrows()}
-					o.Vector = func(index.Space) (index.VectorIndex, error) { return vectors, nil }
+					o.Vector = func(context.Context, index.Space) (index.VectorIndex, error) { return vectors, nil }
 				}
 				h := newHarness(t, o)
 				want := make(map[uint64]float64)
@@ -133,7 +133,7 @@ func TestCosinesAround(t *testing.T) {
 // TestCosinesAroundUnused: a search that does not use the chunks around its hits asks for no cosine of theirs.
 func TestCosinesAroundUnused(t *testing.T) {
 	vectors := distantArrows{newArrows()}
-	h := newHarness(t, index.Options{Vector: func(index.Space) (index.VectorIndex, error) { return silentArrows{vectors}, nil }})
+	h := newHarness(t, index.Options{Vector: func(context.Context, index.Space) (index.VectorIndex, error) { return silentArrows{vectors}, nil }})
 	b := index.Batch{Seq: 1}
 	p := &index.Item{ID: 1, Recorded: t0}
 	for i, x := range []float32{.9, .1, .2} {

@@ -21,11 +21,13 @@ func TestDeferred(t *testing.T) {
 			words, near := newWords(), newArrows()
 			switch away {
 			case "keyword":
-				o.Keyword = func() (index.KeywordIndex, error) { return laboriousWords{words, release}, nil }
+				o.Keyword = func(context.Context) (index.KeywordIndex, error) { return laboriousWords{words, release}, nil }
 			case "vector":
-				o.Vector = func(index.Space) (index.VectorIndex, error) { return laboriousArrows{near, release}, nil }
+				o.Vector = func(context.Context, index.Space) (index.VectorIndex, error) {
+					return laboriousArrows{near, release}, nil
+				}
 			case "opening":
-				o.Keyword = func() (index.KeywordIndex, error) { <-release; return words, nil }
+				o.Keyword = func(context.Context) (index.KeywordIndex, error) { <-release; return words, nil }
 			}
 			h := newHarness(t, o)
 			defer h.Close()
@@ -68,7 +70,7 @@ func TestCompactWhileWritten(t *testing.T) {
 	var h *harness
 	busy := &busyWords{words: newWords()}
 	h = newHarness(t, index.Options{
-		Deferred: true, Keyword: func() (index.KeywordIndex, error) { return busy, nil },
+		Deferred: true, Keyword: func(context.Context) (index.KeywordIndex, error) { return busy, nil },
 	})
 	defer h.Close()
 	defer busy.next.Store(nil)

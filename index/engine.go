@@ -290,6 +290,7 @@ type Opener interface {
 
 // Shared is an [Opener] of indexes in a server, from which several processes answer.
 type Shared interface {
-	// Has reports whether the server has all of a collection up to a change. The collection may be open.
+	// Has reports whether the server has all of a collection up to a change. The collection may be open. An error that matches
+	// [ErrAway] concerns all collections.
 	Has(ctx context.Context, o Opening, seq uint64) (bool, error)
 }

@@ -80,10 +80,14 @@ func (h *Hybrid) loop(ctx context.Context, fed chan<- struct{}) {
 	defer close(h.done)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	back := h.opts.Back()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-back:
+			back = h.opts.Back()
+			h.retryNow()
 		case <-h.wake:
 		case <-timer.C:
 		}
@@ -100,6 +104,17 @@ func (h *Hybrid) loop(ctx context.Context, fed chan<- struct{}) {
 				h.opts.Logger.WarnContext(ctx, "index catalog was not saved", "dir", h.opts.Dir, "error", err)
 			}
 		}
+	}
+}
+
+// retryNow makes indexes that have failed be reopened at once.
+func (h *Hybrid) retryNow() {
+	h.write.Lock()
+	defer h.write.Unlock()
+	h.keyword.retryNow()
+	h.vector.Load().retryNow()
+	if h.next != nil {
+		h.next.retryNow()
 	}
 }
 
@@ -137,7 +152,7 @@ func openSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L]) (
 	if errors.Is(err, ErrClosed) { // the slot was replaced
 		return idle, false
 	}
-	if err != nil {
+	if err != nil && h.shadows.life.Err() == nil {
 		level := slog.LevelError
 		if s.logged {
 			level = slog.LevelDebug
@@ -264,7 +279,7 @@ func settled[L part](s *slot[L]) bool {
 // twice as long.
 const feedWait = time.Second
 
-// awaitFed waits until the indexes have what the catalog has.
+// awaitFed waits until the indexes have all chunks of the catalog.
 func (h *Hybrid) awaitFed(ctx context.Context) {
 	h.write.Lock()
 	lacking := h.lacking

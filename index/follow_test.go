@@ -46,8 +46,11 @@ func TestLegIsMadeAgain(t *testing.T) {
 			nears := []*arrows{newArrows(), newArrows()}
 			var opened, openedNear int
 			h := newHarness(t, index.Options{
-				Keyword: func() (index.KeywordIndex, error) { opened++; return legs[min(opened, 2)-1], nil },
-				Vector:  func(index.Space) (index.VectorIndex, error) { openedNear++; return nears[min(openedNear, 2)-1], nil },
+				Keyword: func(context.Context) (index.KeywordIndex, error) { opened++; return legs[min(opened, 2)-1], nil },
+				Vector: func(context.Context, index.Space) (index.VectorIndex, error) {
+					openedNear++
+					return nears[min(openedNear, 2)-1], nil
+				},
 			})
 			defer h.Close()
 			apply(t, h, one(1, "apple", 1, 0))
@@ -117,7 +120,7 @@ func (f *slow) Follow(ctx context.Context, after uint64, want index.Want) (index
 func TestLegThatDoesNotOpen(t *testing.T) {
 	var tries atomic.Int32
 	near := newArrows()
-	h := newHarness(t, index.Options{Vector: func(index.Space) (index.VectorIndex, error) {
+	h := newHarness(t, index.Options{Vector: func(context.Context, index.Space) (index.VectorIndex, error) {
 		if tries.Add(1) < 2 {
 			return nil, errBroken
 		}
@@ -137,8 +140,8 @@ func TestLegThatDoesNotOpen(t *testing.T) {
 func TestBrokenFeedFailsOpen(t *testing.T) {
 	_, err := index.Open(t.Context(), index.Options{
 		Feed:    &history{broken: errBroken},
-		Keyword: func() (index.KeywordIndex, error) { return newWords(), nil },
-		Vector:  func(index.Space) (index.VectorIndex, error) { return newArrows(), nil },
+		Keyword: func(context.Context) (index.KeywordIndex, error) { return newWords(), nil },
+		Vector:  func(context.Context, index.Space) (index.VectorIndex, error) { return newArrows(), nil },
 	})
 	if !errors.Is(err, errBroken) {
 		t.Errorf("error %v, want the feed's", err)
@@ -224,8 +227,8 @@ func TestCatalogIsKept(t *testing.T) {
 	reopen := func() *harness {
 		return newHarness(t, index.Options{
 			Dir: dir, Feed: f, OpenWait: time.Minute,
-			Keyword: func() (index.KeywordIndex, error) { return w, nil },
-			Vector:  func(index.Space) (index.VectorIndex, error) { return a, nil },
+			Keyword: func(context.Context) (index.KeywordIndex, error) { return w, nil },
+			Vector:  func(context.Context, index.Space) (index.VectorIndex, error) { return a, nil },
 		})
 	}
 	q := index.Query{Text: "apple", K: 5000, Scope: index.Scope{User: "a"}}
@@ -369,7 +372,7 @@ func TestCatalogForgets(t *testing.T) {
 func TestCompactNeedsEveryLeg(t *testing.T) {
 	var broken atomic.Bool
 	broken.Store(true)
-	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) {
+	h := newHarness(t, index.Options{Keyword: func(context.Context) (index.KeywordIndex, error) {
 		if broken.Load() {
 			return nil, errBroken
 		}
@@ -396,7 +399,7 @@ func TestCompactOfALegThatIsReplaced(t *testing.T) {
 		err := h.Prepare(t.Context(), index.Space{Name: "new"})
 		return errors.Join(err, h.Switch(t.Context()))
 	}}
-	h = newHarness(t, index.Options{Space: index.Space{Name: "old"}, Vector: func(s index.Space) (index.VectorIndex, error) {
+	h = newHarness(t, index.Options{Space: index.Space{Name: "old"}, Vector: func(_ context.Context, s index.Space) (index.VectorIndex, error) {
 		if s.Name == "new" {
 			return next, nil
 		}

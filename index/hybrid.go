@@ -21,9 +21,9 @@ type Options struct {
 	Dir  string
 	Feed Feed
 	// Keyword and Vector open the two indexes, at first and again after a failure. An index with
-	// unusable files starts empty, with Cursor 0.
-	Keyword func() (KeywordIndex, error)
-	Vector  func(Space) (VectorIndex, error)
+	// unusable files starts empty, with Cursor 0. The context ends when the [Hybrid] is closed.
+	Keyword func(context.Context) (KeywordIndex, error)
+	Vector  func(context.Context, Space) (VectorIndex, error)
 	// Space is the embedding space of the vector index.
 	Space Space
 	// OpenWait is how long [Open] waits for incomplete indexes; 0 means [defaultOpenWait]. After
@@ -35,6 +35,9 @@ type Options struct {
 	Deferred bool
 	// Sweep is the rest between two sweeps, see [Hybrid.Sweep]; 0 means none by itself.
 	Sweep time.Duration
+	// Back returns a channel that is closed when the server of the indexes answers again, after which indexes that have failed are
+	// opened at once; nil is for indexes without a server.
+	Back func() <-chan struct{}
 	// Origin returns the name of the store's state; Knows reports whether a name belongs to the
 	// store's past. A catalog of another store is discarded. nil is for a store that is never
 	// replaced.
@@ -58,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Knows == nil {
 		o.Knows = func(string) bool { return true }
+	}
+	if o.Back == nil {
+		o.Back = func() <-chan struct{} { return nil }
 	}
 	if o.FS == nil {
 		o.FS = atomicfile.OS{}
@@ -149,6 +155,7 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	h.fedView.Store(h.view.Load())
 	life, stop := context.WithCancel(context.WithoutCancel(ctx))
 	h.stop, h.shadows.life = stop, life
+	leave := context.AfterFunc(ctx, stop)
 	fed := make(chan struct{})
 	if o.Deferred {
 		h.lacking = make(chan struct{})
@@ -160,25 +167,25 @@ func Open(ctx context.Context, o Options) (*Hybrid, error) {
 	if o.Sweep > 0 {
 		h.sweeps.Go(func() { h.sweepAll(life) })
 	}
-	if o.Deferred {
-		return h, nil
+	if !o.Deferred {
+		patience := time.NewTimer(o.OpenWait) // regardless of how long one document takes
+		defer patience.Stop()
+		select {
+		case <-fed:
+		case <-patience.C:
+		case <-ctx.Done():
+		}
 	}
-	patience := time.NewTimer(o.OpenWait) // regardless of how long one document takes
-	defer patience.Stop()
-	select {
-	case <-fed:
-	case <-patience.C:
-	case <-ctx.Done():
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, errors.Join(err, h.Close())
+	if !leave() {
+		return nil, errors.Join(ctx.Err(), h.Close())
 	}
 	return h, nil
 }
 
-func newVectorSpace(of Space, open func(Space) (VectorIndex, error)) *vectorSpace {
+func newVectorSpace(of Space, open func(context.Context, Space) (VectorIndex, error)) *vectorSpace {
 	s := &vectorSpace{name: of.Name}
-	s.open, s.feed = func() (VectorIndex, error) { return open(of) }, feedVectors
+	s.open = func(ctx context.Context) (VectorIndex, error) { return open(ctx, of) }
+	s.feed = feedVectors
 	return s
 }
 

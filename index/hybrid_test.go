@@ -63,10 +63,10 @@ func newHarness(t failer, o index.Options) *harness {
 		o.Feed = h.feed
 	}
 	if o.Keyword == nil {
-		o.Keyword = func() (index.KeywordIndex, error) { return h.words, nil }
+		o.Keyword = func(context.Context) (index.KeywordIndex, error) { return h.words, nil }
 	}
 	if o.Vector == nil {
-		o.Vector = func(s index.Space) (index.VectorIndex, error) {
+		o.Vector = func(_ context.Context, s index.Space) (index.VectorIndex, error) {
 			if open := h.spaces[s.Name]; open != nil {
 				return open()
 			}
@@ -325,7 +325,7 @@ func (b *beaten) Search(ctx context.Context, q index.KeywordQuery) (index.Keywor
 // answered that found everything everybody's.
 func TestWallOfCorrections(t *testing.T) {
 	ix := &beaten{words: newWords()}
-	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) { return ix, nil }})
+	h := newHarness(t, index.Options{Keyword: func(context.Context) (index.KeywordIndex, error) { return ix, nil }})
 	defer h.Close()
 	apply(t, h, index.Batch{Seq: 1, Add: []index.Chunk{entry(1, 1, &index.Item{ID: 1, Recorded: t0}, "harbour", 1, 0)}})
 	ask := func() *index.Spelling {

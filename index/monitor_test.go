@@ -47,7 +47,7 @@ func always() index.MonitorOptions {
 func measure(t testing.TB, ix *graph) (*harness, *index.RecallMonitor) {
 	t.Helper()
 	g := index.NewRecallMonitor(always())
-	h := newHarness(t, index.Options{Monitor: g, Vector: func(index.Space) (index.VectorIndex, error) { return ix, nil }})
+	h := newHarness(t, index.Options{Monitor: g, Vector: func(context.Context, index.Space) (index.VectorIndex, error) { return ix, nil }})
 	t.Cleanup(func() { h.Close() })
 	for n := range uint64(40) {
 		v := 1 - float32(n)/100
@@ -157,7 +157,7 @@ func TestGaugeAfterReopening(t *testing.T) {
 	for range 2 {
 		g := index.NewRecallMonitor(always())
 		ix := &graph{arrows: newArrows(), misses: func(id uint64) bool { return id == 3 }}
-		h := newHarness(t, index.Options{Dir: dir, Feed: feed, Monitor: g, Vector: func(index.Space) (index.VectorIndex, error) { return ix, nil }})
+		h := newHarness(t, index.Options{Dir: dir, Feed: feed, Monitor: g, Vector: func(context.Context, index.Space) (index.VectorIndex, error) { return ix, nil }})
 		h.feed = feed
 		if h.health(t).Chunks == 0 {
 			for n := range uint64(10) {
@@ -223,7 +223,7 @@ func TestGaugeHoldsNothing(t *testing.T) {
 	g := index.NewRecallMonitor(always())
 	ix := func() weak.Pointer[arrows] {
 		ix := &graph{arrows: newArrows(), misses: func(uint64) bool { return false }}
-		h := newHarness(t, index.Options{Monitor: g, Vector: func(index.Space) (index.VectorIndex, error) { return ix, nil }})
+		h := newHarness(t, index.Options{Monitor: g, Vector: func(context.Context, index.Space) (index.VectorIndex, error) { return ix, nil }})
 		for n := range uint64(20) {
 			apply(t, h, one(n+1, "apple", 1, 0))
 		}

@@ -2,6 +2,7 @@ package index_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -22,7 +23,7 @@ func TestReopen(t *testing.T) {
 			words := newWords()
 			h := newHarness(t, index.Options{
 				Space: index.Space{Name: "s"}, Deferred: deferred, Logger: slog.New(slog.NewTextHandler(&log, nil)),
-				Keyword: func() (index.KeywordIndex, error) { opened.Add(1); return words, nil },
+				Keyword: func(context.Context) (index.KeywordIndex, error) { opened.Add(1); return words, nil },
 			})
 			defer h.Close()
 			apply(t, h, one(1, "apple", 1, 0))
@@ -49,13 +50,13 @@ func TestReopenWhileFed(t *testing.T) {
 	var opened atomic.Int32
 	h := newHarness(t, index.Options{
 		Space: index.Space{Name: "s"}, Deferred: true,
-		Keyword: func() (index.KeywordIndex, error) {
+		Keyword: func(context.Context) (index.KeywordIndex, error) {
 			if opened.Add(1) == 1 {
 				return first, nil
 			}
 			return kept, nil
 		},
-		Vector: func(index.Space) (index.VectorIndex, error) { return near, nil },
+		Vector: func(context.Context, index.Space) (index.VectorIndex, error) { return near, nil },
 	})
 	defer h.Close()
 	apply(t, h, one(1, "apple", 1, 0))
@@ -120,7 +121,7 @@ func TestIndexThatIsAway(t *testing.T) {
 	h := newHarness(t, index.Options{
 		Space: index.Space{Name: "s"}, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		Now: func() time.Time { return t0.Add(time.Duration(asked.Add(1)) * time.Hour) }, // no retry waits
-		Keyword: func() (index.KeywordIndex, error) {
+		Keyword: func(context.Context) (index.KeywordIndex, error) {
 			if opened.Add(1) < 5 {
 				return nil, ragctx.ErrUnavailable
 			}
@@ -139,7 +140,7 @@ func TestIndexThatIsAway(t *testing.T) {
 func TestPausedIndex(t *testing.T) {
 	stuck := &stuckWords{words: newWords()}
 	h := newHarness(t, index.Options{
-		Space: index.Space{Name: "s"}, Keyword: func() (index.KeywordIndex, error) { return stuck, nil },
+		Space: index.Space{Name: "s"}, Keyword: func(context.Context) (index.KeywordIndex, error) { return stuck, nil },
 	})
 	defer h.Close()
 	stuck.stuck.Store(true)
@@ -178,4 +179,77 @@ func (s *stuckWords) Apply(ctx context.Context, seq uint64, upserts []index.Text
 		return ragctx.ErrUnavailable
 	}
 	return s.words.Apply(ctx, seq, upserts, deletes)
+}
+
+// TestCloseWhileOpening closes an index while its words are being opened, at first and again. It does not wait for them.
+func TestCloseWhileOpening(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		var opened atomic.Int32
+		begun := make(chan struct{})
+		o := index.Options{
+			Feed: &history{}, Vector: func(context.Context, index.Space) (index.VectorIndex, error) { return newArrows(), nil },
+			Keyword: func(ctx context.Context) (index.KeywordIndex, error) {
+				if opened.Add(1) == 1 && again {
+					return newWords(), nil
+				}
+				close(begun)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			},
+		}
+		ctx, end := context.WithCancel(t.Context())
+		if !again {
+			go func() { <-begun; end() }()
+		}
+		h, err := index.Open(ctx, o)
+		end() // it lasts until it is closed
+		if again != (err == nil) || !again && !errors.Is(err, context.Canceled) {
+			t.Fatalf("again %v: %v", again, err)
+		}
+		if again {
+			h.Reopen()
+			<-begun
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestServerIsBack has an index fail again and again, so that it is not opened for a while. When its server answers again it is opened
+// at once.
+func TestServerIsBack(t *testing.T) {
+	var opened, asked atomic.Int64
+	back := make(chan struct{})
+	h := newHarness(t, index.Options{
+		Space: index.Space{Name: "s"},
+		Now: func() time.Time { // no retry waits until the sixth
+			if opened.Load() < 5 {
+				asked.Add(1)
+			}
+			return t0.Add(time.Duration(asked.Load()) * time.Hour)
+		},
+		Back: func() <-chan struct{} {
+			if opened.Load() > 5 {
+				return nil
+			}
+			return back
+		},
+		Keyword: func(context.Context) (index.KeywordIndex, error) {
+			if opened.Add(1) < 6 {
+				return nil, ragctx.ErrUnavailable
+			}
+			return newWords(), nil
+		},
+	})
+	defer h.Close()
+	for opened.Load() < 5 {
+		search(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"})
+		time.Sleep(time.Millisecond)
+	}
+	close(back)
+	settle(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"})
+	if n := opened.Load(); n != 6 {
+		t.Errorf("opened %d times", n)
+	}
 }

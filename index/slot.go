@@ -34,7 +34,8 @@ type part interface {
 
 // slot holds an index, or is empty while it has failed.
 type slot[L part] struct {
-	open func() (L, error)
+	// open may take until the context ends.
+	open func(context.Context) (L, error)
 	// feed applies a batch to an index. The index has all changes up to at before, and up to seq
 	// afterwards.
 	feed func(ctx context.Context, l L, at, seq uint64, b *Batch) error
@@ -89,7 +90,7 @@ func ensure[L part](h *Hybrid, s *slot[L]) error {
 	}
 	newest := h.applied.Load() // an index that has later changes was fed by a store that has lost them
 	h.write.Unlock()
-	l, err := s.open()
+	l, err := s.open(h.shadows.life)
 	h.write.Lock()
 	if err != nil {
 		s.failed(now)
@@ -108,6 +109,12 @@ func ensure[L part](h *Hybrid, s *slot[L]) error {
 func (s *slot[L]) failed(now time.Time) {
 	n := s.failures.Add(1)
 	s.retry = now.Add(min(time.Second<<min(n-1, 6), time.Minute))
+}
+
+// retryNow makes a failed index be reopened at once. The caller holds Hybrid.write.
+func (s *slot[L]) retryNow() {
+	s.retry = time.Time{}
+	s.failures.Store(min(s.failures.Load(), 1)) // another failure begins a new series
 }
 
 // retryIn returns the time until the index may be reopened, 0 for now.

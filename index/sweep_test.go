@@ -53,8 +53,8 @@ func TestSweep(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w, a := newWords(), newArrows()
 		h := newHarness(t, index.Options{
-			Keyword: func() (index.KeywordIndex, error) { return farWords{w}, nil },
-			Vector:  func(index.Space) (index.VectorIndex, error) { return farArrows{a}, nil },
+			Keyword: func(context.Context) (index.KeywordIndex, error) { return farWords{w}, nil },
+			Vector:  func(context.Context, index.Space) (index.VectorIndex, error) { return farArrows{a}, nil },
 		})
 		defer h.Close()
 		live := make(map[uint64]bool)
@@ -119,7 +119,7 @@ func TestSweep(t *testing.T) {
 // TestSweepFails deletes what the store does not have, and reports a copy that does not answer.
 func TestSweepFails(t *testing.T) {
 	w := newWords()
-	h := newHarness(t, index.Options{Keyword: func() (index.KeywordIndex, error) { return farWords{w}, nil }})
+	h := newHarness(t, index.Options{Keyword: func(context.Context) (index.KeywordIndex, error) { return farWords{w}, nil }})
 	defer h.Close()
 	apply(t, h, one(1, "apple"))
 	w.chunks[7] = "apple"

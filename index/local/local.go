@@ -41,10 +41,10 @@ func (l Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error)
 	dir := l.dir(o.Collection)
 	h, err := index.Open(ctx, index.Options{
 		Dir: dir, Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor,
-		Keyword: func() (index.KeywordIndex, error) {
+		Keyword: func(context.Context) (index.KeywordIndex, error) {
 			return keyword.Open(filepath.Join(dir, "keyword"), keyword.Options{Origin: o.Origin, Knows: o.Knows, Logger: log})
 		},
-		Vector: func(s index.Space) (index.VectorIndex, error) {
+		Vector: func(_ context.Context, s index.Space) (index.VectorIndex, error) {
 			return vector.New(vector.Options{
 				Dir: filepath.Join(dir, vectorPrefix+s.Name), Graph: l.Graph,
 				Dimensions: s.Dimensions, Identity: s.Identity, Interim: s.Interim, Origin: o.Origin, Knows: o.Knows, Logger: log,

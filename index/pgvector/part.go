@@ -78,18 +78,18 @@ func (x *part) load(ctx context.Context, knows func(origin string) bool, making 
 }
 
 // open opens the index. One of another store or format is deleted.
-func (x *part) open(knows func(origin string) bool, making string) error {
+func (x *part) open(ctx context.Context, knows func(origin string) bool, making string) error {
 	if x.origin == nil {
 		x.origin = func() string { return "" }
 	}
-	ours, err := x.load(context.Background(), knows, making)
+	ours, err := x.load(ctx, knows, making)
 	if err != nil || ours {
 		return err
 	}
 	if x.follows() {
 		return fmt.Errorf("%w: pgvector: the process that writes has not filled %s yet", ragctx.ErrUnavailable, x.table)
 	}
-	return x.do(context.Background(), dropTime, func(ctx context.Context) error {
+	return x.do(ctx, dropTime, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
 			if err := remove(ctx, tx, []string{x.table}, ofCollection, x.of.Namespace, x.of.Kind, x.space); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -122,6 +123,7 @@ type Opener struct {
 	follows func() bool
 	log     *slog.Logger
 	dog     *httpclient.Watchdog
+	back    httpclient.Signal
 
 	mu    sync.Mutex
 	known map[string]bool // the tables of words and vectors that exist
@@ -150,16 +152,16 @@ func New(o Options) (*Opener, error) {
 	}
 	one := config.ConnConfig.Copy()
 	one.ConnectTimeout = httpclient.PingTime
-	p.dog = httpclient.NewWatchdog(one.Host, func(ctx context.Context) error { return ping(ctx, one) }, p.log)
+	p.dog = httpclient.NewWatchdog(one.Host, func(ctx context.Context) error { return ping(ctx, one) }, &p.back, p.log)
 	return p, nil
 }
 
-// ping connects to the server. An error that the server reports is an answer.
+// ping connects to the server. An error that the server reports is an answer, unless it is starting or being shut down.
 func ping(ctx context.Context, config *pgx.ConnConfig) error {
 	ctx, cancel := context.WithTimeout(ctx, httpclient.PingTime) // that of the configuration holds for each of several hosts
 	defer cancel()
 	c, err := pgx.ConnectConfig(ctx, config)
-	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && !strings.HasPrefix(e.Code, shutDown) {
 		return nil
 	}
 	if err != nil {
@@ -192,8 +194,9 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 	}
 	h, err := index.Open(ctx, index.Options{
 		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor, Deferred: o.Deferred,
-		Keyword: func() (index.KeywordIndex, error) { return p.openWords(o) },
-		Vector:  func(s index.Space) (index.VectorIndex, error) { return p.openVectors(o, s) },
+		Keyword: func(ctx context.Context) (index.KeywordIndex, error) { return p.openWords(ctx, o) },
+		Vector:  func(ctx context.Context, s index.Space) (index.VectorIndex, error) { return p.openVectors(ctx, o, s) },
+		Back:    p.back.Next,
 		Logger:  p.log.With("namespace", o.Namespace, "kind", o.Kind),
 	})
 	if err != nil {
@@ -202,18 +205,18 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 	return hybrid{h}, nil
 }
 
-func (p *Opener) openWords(o index.Opening) (*keywordIndex, error) {
+func (p *Opener) openWords(ctx context.Context, o index.Opening) (*keywordIndex, error) {
 	x := p.newWords(o)
-	return x, x.open(o.Knows, "")
+	return x, x.open(ctx, o.Knows, "")
 }
 
 func (p *Opener) newWords(o index.Opening) *keywordIndex {
 	return &keywordIndex{part: p.part(o, "", wordTable, layout+"-"+analysis.Version), candidatesUpTo: candidates}
 }
 
-func (p *Opener) openVectors(o index.Opening, s index.Space) (*vectorIndex, error) {
+func (p *Opener) openVectors(ctx context.Context, o index.Opening, s index.Space) (*vectorIndex, error) {
 	x := p.newVectors(o, s)
-	return x, x.open(o.Knows, x.making())
+	return x, x.open(ctx, o.Knows, x.making())
 }
 
 func (p *Opener) newVectors(o index.Opening, s index.Space) *vectorIndex {
@@ -355,8 +358,13 @@ func exists(ctx context.Context, tx pgx.Tx, schema, table string) (there bool, e
 	return there, err
 }
 
-// Codes of errors of the server.
+// Codes of errors of the server, and the beginnings of codes.
 const (
+	lostConnection = "08"
+	noResources    = "53"
+	shutDown       = "57"
+
+	readOnly  = "25006"
 	noRights  = "42501"
 	noFeature = "0A000"
 	noFile    = "58P01"
@@ -402,12 +410,28 @@ func (p *Opener) tablesError(err error) error {
 // wrap makes an error of the server match [ragctx.ErrUnavailable]. It returns the error of a context that has ended.
 func wrap(ctx context.Context, err error) error {
 	switch {
-	case err == nil || errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, ragctx.ErrInvalid):
+	case err == nil || errors.Is(err, index.ErrAway) || errors.Is(err, ragctx.ErrInvalid):
 		return err
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case isAway(err):
+		return fmt.Errorf("%w: pgvector: %w", index.ErrAway, err)
+	case errors.Is(err, ragctx.ErrUnavailable) || errors.Is(err, ragctx.ErrClosed):
+		return err
 	}
 	return fmt.Errorf("%w: pgvector: %w", ragctx.ErrUnavailable, err)
+}
+
+// isAway reports whether an error concerns all collections: no connection can be made, it was lost, the server is being shut down, it
+// lacks resources, may not be written to, or does not answer in time.
+func isAway(err error) bool {
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return slices.Contains([]string{lostConnection, noResources, shutDown}, e.Code[:min(2, len(e.Code))]) || e.Code == readOnly
+	}
+	return httpclient.IsAway(err) || pgconn.SafeToRetry(err)
 }
 
 // do calls f with a context that ends after a limit, unless the server has no schema yet.
@@ -415,10 +439,12 @@ func (p *Opener) do(ctx context.Context, limit time.Duration, f func(ctx context
 	short, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := p.dog.Do(short, f)
-	if isCode(err, noTable) {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == noTable {
 		p.mu.Lock()
 		clear(p.known)
 		p.mu.Unlock()
+	} else if ok && strings.HasPrefix(e.Code, shutDown) {
+		p.dog.Check()
 	}
 	return wrap(ctx, err)
 }

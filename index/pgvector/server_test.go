@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
@@ -55,7 +56,7 @@ func opening(dir string) index.Opening {
 
 func (p *Opener) words(t *testing.T, dir string) *keywordIndex {
 	t.Helper()
-	x, err := p.openWords(opening(dir))
+	x, err := p.openWords(t.Context(), opening(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func (p *Opener) words(t *testing.T, dir string) *keywordIndex {
 
 func (p *Opener) vectors(t *testing.T, dir string, dim int) *vectorIndex {
 	t.Helper()
-	x, err := p.openVectors(opening(dir), index.Space{Name: "test", Dimensions: dim})
+	x, err := p.openVectors(t.Context(), opening(dir), index.Space{Name: "test", Dimensions: dim})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +153,7 @@ func TestForeign(t *testing.T) {
 		func(o *index.Opening) { o.Space.Identity = "other" },
 	} {
 		change(&o)
-		x, err := p.openVectors(o, index.Space{Name: "test", Dimensions: 2, Identity: o.Space.Identity})
+		x, err := p.openVectors(t.Context(), o, index.Space{Name: "test", Dimensions: 2, Identity: o.Space.Identity})
 		if err != nil || x.Cursor() != 0 || x.Stats().Chunks != 0 {
 			t.Fatalf("cursor %d, %d chunks, %v", x.Cursor(), x.Stats().Chunks, err)
 		}
@@ -160,7 +161,7 @@ func TestForeign(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.Knows = nil
-		if x, err = p.openVectors(o, index.Space{Name: "test", Dimensions: 2, Identity: o.Space.Identity}); err != nil || x.Cursor() != 7 {
+		if x, err = p.openVectors(t.Context(), o, index.Space{Name: "test", Dimensions: 2, Identity: o.Space.Identity}); err != nil || x.Cursor() != 7 {
 			t.Fatalf("opened again: cursor %d, %v", x.Cursor(), err)
 		}
 	}
@@ -172,7 +173,7 @@ func TestFollows(t *testing.T) {
 	follows := true
 	leader, follower := openerOf(t, database, nil), openerOf(t, database, func() bool { return follows })
 	space := index.Space{Name: "test", Dimensions: 2}
-	if _, err := follower.openVectors(opening("a"), space); !errors.Is(err, ragctx.ErrUnavailable) {
+	if _, err := follower.openVectors(t.Context(), opening("a"), space); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Fatalf("an index that does not exist: %v", err)
 	}
 	writer := leader.vectors(t, "a", 2)
@@ -297,6 +298,7 @@ func TestFailedSearch(t *testing.T) {
 	if _, err := x.pool.Exec(t.Context(), "ALTER TABLE words RENAME TO gone"); err != nil {
 		t.Fatal(err)
 	}
+	indextest.TestOneFails(t, x)
 	if err := search(); err == nil || x.chunks.Load() != 1 {
 		t.Errorf("%v, %d chunks", err, x.chunks.Load())
 	}
@@ -340,7 +342,7 @@ func TestForeignTables(t *testing.T) {
 		}
 	}
 	run("CREATE SCHEMA %[1]s CREATE TABLE vectors_backup (id int)")
-	if _, err := p.openWords(opening("a")); !errors.Is(err, ragctx.ErrInvalid) {
+	if _, err := p.openWords(t.Context(), opening("a")); !errors.Is(err, ragctx.ErrInvalid) {
 		t.Fatalf("a schema of another program: %v", err)
 	}
 	run("DROP TABLE %s.vectors_backup")
@@ -358,7 +360,7 @@ func TestOldExtension(t *testing.T) {
 	if _, err := p.pool.Exec(t.Context(), "UPDATE pg_extension SET extversion = '0.7.4' WHERE extname = 'vector'"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.openWords(opening("a")); !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), "0.7.4") {
+	if _, err := p.openWords(t.Context(), opening("a")); !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), "0.7.4") {
 		t.Errorf("an old extension: %v", err)
 	}
 }
@@ -377,7 +379,7 @@ func TestExtensionSchema(t *testing.T) {
 	p.vectors(t, "a", 2)
 	run("DROP SCHEMA ragctx_index CASCADE; CREATE SCHEMA odd; ALTER EXTENSION vector SET SCHEMA odd")
 	p.known = make(map[string]bool)
-	_, err := p.openVectors(opening("a"), index.Space{Name: "test", Dimensions: 2})
+	_, err := p.openVectors(t.Context(), opening("a"), index.Space{Name: "test", Dimensions: 2})
 	if !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), "ALTER EXTENSION vector SET SCHEMA public") {
 		t.Errorf("an extension that is not found: %v", err)
 	}
@@ -432,7 +434,7 @@ func TestRights(t *testing.T) {
 	u.User = url.User("poor")
 	p := openerOf(t, u.String(), nil)
 	for _, remedy := range []string{"CREATE EXTENSION vector", `CREATE SCHEMA "ragctx_index" AUTHORIZATION "poor"`} {
-		_, err := p.openWords(opening("a"))
+		_, err := p.openWords(t.Context(), opening("a"))
 		if !errors.Is(err, ragctx.ErrUnavailable) || !strings.Contains(err.Error(), remedy) {
 			t.Fatalf("%v does not name %s", err, remedy)
 		}
@@ -562,5 +564,27 @@ func TestCheck(t *testing.T) {
 		if err := Check(raw); (err == nil) != ok || err != nil && !errors.Is(err, ragctx.ErrInvalid) {
 			t.Errorf("%s: %v", raw, err)
 		}
+	}
+}
+
+func TestAway(t *testing.T) {
+	indextest.TestAway(t, func(t *testing.T, address string) index.Opener {
+		return openerOf(t, "postgres://ragctx@"+address+"/ragctx?sslmode=disable", nil)
+	})
+}
+
+// TestErrors distinguishes errors of the server and of one collection by their codes.
+func TestErrors(t *testing.T) {
+	for code, away := range map[string]bool{
+		"57P01": true, "57P03": true, "53300": true, "53100": true, "08006": true, "25006": true, "": false,
+		"XX001": false, "XX002": false, "42P01": false, "42501": false, "58P01": false, "55P03": false, "22P02": false, "40P01": false,
+	} {
+		err := wrap(t.Context(), wrap(t.Context(), fmt.Errorf("scan: %w", &pgconn.PgError{Code: code})))
+		if errors.Is(err, index.ErrAway) != away || !errors.Is(err, ragctx.ErrUnavailable) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	if errors.Is(wrap(t.Context(), errTaken), index.ErrAway) {
+		t.Error("an index that another process has written to is one")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ragctx/ragctx"
+	"github.com/ragctx/ragctx/index"
 	"github.com/ragctx/ragctx/internal/httpclient"
 )
 
@@ -43,6 +44,7 @@ type client struct {
 	ahead []atomic.Int64 // by endpoint: the nanoseconds by which its clock is ahead of now at most
 	slack time.Duration  // added to the limits of attempts by tests, which run on busy machines
 	dogs  []*httpclient.Watchdog
+	back  httpclient.Signal // of all endpoints
 }
 
 func newClient(hosts []*url.URL, key string, now func() time.Time, log *slog.Logger) *client {
@@ -58,7 +60,7 @@ func newClient(hosts []*url.URL, key string, now func() time.Time, log *slog.Log
 	c := &client{hosts: hosts, key: key, now: now, ahead: make([]atomic.Int64, len(hosts))}
 	c.http, c.pings = connecting(true), connecting(false)
 	for at, host := range hosts {
-		c.dogs = append(c.dogs, httpclient.NewWatchdog(host.Host, func(ctx context.Context) error { return c.ping(ctx, at) }, log))
+		c.dogs = append(c.dogs, httpclient.NewWatchdog(host.Host, func(ctx context.Context) error { return c.ping(ctx, at) }, &c.back, log))
 	}
 	return c
 }
@@ -89,7 +91,8 @@ func isStatus(err error, status int) bool {
 }
 
 // do sends a request with a JSON body to the endpoint that answered last, and to the next one if that fails. It decodes
-// the answer into out unless that is nil. An error matches [ragctx.ErrUnavailable], or is the context's.
+// the answer into out unless that is nil. An error matches [ragctx.ErrUnavailable], and [index.ErrAway] if
+// no endpoint has answered, or is the context's.
 func (c *client) do(ctx context.Context, limit time.Duration, method, path string, body, out any) error {
 	var sent []byte
 	if body != nil {
@@ -98,7 +101,7 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 			return fmt.Errorf("ask Weaviate: %w", err)
 		}
 	}
-	first := int(c.first.Load())
+	first, kind := int(c.first.Load()), index.ErrAway
 	var errs []error
 	for i := range c.hosts {
 		at := (first + i) % len(c.hosts)
@@ -116,9 +119,18 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 			}
 			return err
 		}
+		if !isAway(err) {
+			kind = ragctx.ErrUnavailable
+		}
 		errs = append(errs, fmt.Errorf("%s: %w", c.hosts[at].Host, err))
 	}
-	return fmt.Errorf("%w: weaviate: %w", ragctx.ErrUnavailable, errors.Join(errs...))
+	return fmt.Errorf("%w: weaviate: %w", kind, errors.Join(errs...))
+}
+
+// isAway reports whether an endpoint has not answered, or a proxy in its place.
+func isAway(err error) bool {
+	return httpclient.IsAway(err) || isStatus(err, http.StatusBadGateway) || isStatus(err, http.StatusServiceUnavailable) ||
+		isStatus(err, http.StatusGatewayTimeout)
 }
 
 // attempt sends a request to one endpoint, unless that has stopped to answer.

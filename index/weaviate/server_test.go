@@ -59,7 +59,7 @@ func TestKeywordIndex(t *testing.T) {
 	p := opener(t)
 	indextest.TestKeyword(t, func(t *testing.T, dir string) index.KeywordIndex {
 		x := &keywordIndex{tenant: p.test(dir, p.wordClass("documents"))}
-		if err := p.openTenant(&x.tenant, words(), known); err != nil {
+		if err := p.openTenant(t.Context(), &x.tenant, words(), known); err != nil {
 			t.Fatal(err)
 		}
 		return x
@@ -70,7 +70,7 @@ func TestVectorIndex(t *testing.T) {
 	p := opener(t)
 	indextest.TestVector(t, func(t *testing.T, dir string) index.VectorIndex {
 		x := &vectorIndex{tenant: p.test(dir, p.vectorClass("documents", "16")), dim: 16}
-		if err := p.openTenant(&x.tenant, vectors(), known); err != nil {
+		if err := p.openTenant(t.Context(), &x.tenant, vectors(), known); err != nil {
 			t.Fatal(err)
 		}
 		return x
@@ -90,6 +90,18 @@ func TestEngine(t *testing.T) {
 	}
 }
 
+// TestFailed has another process delete the tenant of an index.
+func TestFailed(t *testing.T) {
+	p := opener(t)
+	x := &keywordIndex{tenant: p.test(t.TempDir(), p.wordClass("documents"))}
+	err := cmp.Or(p.openTenant(t.Context(), &x.tenant, words(), known),
+		p.do(t.Context(), writeTime, "DELETE", "/schema/"+x.class+"/tenants", []string{x.name}, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	indextest.TestOneFails(t, x)
+}
+
 // TestFollows has a process read the index of another one, and write when that is gone: it begins with the changes that were not saved.
 func TestFollows(t *testing.T) {
 	p := opener(t)
@@ -98,7 +110,7 @@ func TestFollows(t *testing.T) {
 	open := func(follows func() bool) (*vectorIndex, error) {
 		x := &vectorIndex{tenant: p.test(dir, p.vectorClass("documents", "2")), dim: 2}
 		x.follows = follows
-		return x, p.openTenant(&x.tenant, vectors(), known)
+		return x, p.openTenant(t.Context(), &x.tenant, vectors(), known)
 	}
 	if _, err := open(func() bool { return true }); !errors.Is(err, ragctx.ErrUnavailable) {
 		t.Fatalf("an index that does not exist: %v", err)

@@ -163,15 +163,16 @@ func (p *Opener) Open(ctx context.Context, o index.Opening) (index.Engine, error
 	}
 	h, err := index.Open(ctx, index.Options{
 		Feed: o.Feed, Space: o.Space, Origin: o.Origin, Knows: o.Knows, Monitor: o.Monitor, Deferred: o.Deferred,
-		Keyword: func() (index.KeywordIndex, error) {
+		Keyword: func(ctx context.Context) (index.KeywordIndex, error) {
 			x := &keywordIndex{tenant: tenantOf(p.wordClass(o.Kind), layout+"-"+analysis.Version)}
-			return x, p.openTenant(&x.tenant, words(), knows)
+			return x, p.openTenant(ctx, &x.tenant, words(), knows)
 		},
-		Vector: func(s index.Space) (index.VectorIndex, error) {
+		Vector: func(ctx context.Context, s index.Space) (index.VectorIndex, error) {
 			x := &vectorIndex{tenant: tenantOf(p.vectorClass(o.Kind, s.Name), layout+"-"+s.Identity), dim: s.Dimensions}
-			return x, p.openTenant(&x.tenant, vectors(), knows)
+			return x, p.openTenant(ctx, &x.tenant, vectors(), knows)
 		},
 		Sweep:  sweepInterval,
+		Back:   p.back.Next,
 		Logger: p.log.With("namespace", o.Namespace, "kind", o.Kind),
 	})
 	if err != nil {
@@ -202,8 +203,8 @@ func checkSpace(s index.Space) error {
 const openTime = 5 * time.Second
 
 // openTenant opens a tenant, and creates its class unless it exists.
-func (p *Opener) openTenant(t *tenant, class map[string]any, knows func(string) bool) error {
-	ctx, cancel := context.WithTimeout(context.Background(), openTime+p.client.slack)
+func (p *Opener) openTenant(ctx context.Context, t *tenant, class map[string]any, knows func(string) bool) error {
+	ctx, cancel := context.WithTimeout(ctx, openTime+p.client.slack)
 	defer cancel()
 	var err error
 	if t.replicas, err = p.ensureClass(ctx, t.class, class); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ragctx/ragctx"
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/index/indextest"
 )
 
 func TestParse(t *testing.T) {
@@ -163,4 +164,15 @@ func TestTerms(t *testing.T) {
 	if often["storm"] != 3 || often["harbour"] != 2 || often["harbour"+pairMark+"storm"] != 1 || often[gramMark+"_sto"] != 1 {
 		t.Errorf("terms: %v", often)
 	}
+}
+
+func TestAway(t *testing.T) {
+	indextest.TestAway(t, func(t *testing.T, address string) index.Opener {
+		p, err := New(Options{URL: "weaviate://" + address})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = p.Close() })
+		return p
+	})
 }

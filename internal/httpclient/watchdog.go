@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -24,6 +25,7 @@ const (
 // until it answers a ping. The zero value does not work.
 type Watchdog struct {
 	ping func(context.Context) error
+	back *Signal
 	log  *slog.Logger
 	life context.Context //nolint:containedctx // ends with Close
 	end  context.CancelFunc
@@ -35,9 +37,9 @@ type Watchdog struct {
 }
 
 // NewWatchdog returns a watchdog of a server. ping succeeds if the server gives any answer, and fails otherwise, after [PingTime] at
-// the latest.
-func NewWatchdog(server string, ping func(context.Context) error, log *slog.Logger) *Watchdog {
-	w := &Watchdog{ping: ping, log: log.With("server", server)}
+// the latest. back is sent when the server answers again. Several watchdogs may share it.
+func NewWatchdog(server string, ping func(context.Context) error, back *Signal, log *slog.Logger) *Watchdog {
+	w := &Watchdog{ping: ping, back: back, log: log.With("server", server)}
 	w.life, w.end = context.WithCancel(context.Background())
 	w.answers, w.silence = context.WithCancel(w.life)
 	return w
@@ -46,10 +48,16 @@ func NewWatchdog(server string, ping func(context.Context) error, log *slog.Logg
 // Close ends all requests, and the pings.
 func (w *Watchdog) Close() { w.end() }
 
-// errSilent is the error of requests to a server that does not answer. It matches [ragctx.ErrUnavailable].
-var errSilent = fmt.Errorf("%w: the server does not answer; requests to it are paused until it does", ragctx.ErrUnavailable)
+// ErrSilent is the error of requests to a server that does not answer. It matches [ragctx.ErrUnavailable].
+var ErrSilent = fmt.Errorf("%w: the server does not answer; requests to it are paused until it does", ragctx.ErrUnavailable)
 
-// Do calls send, whose context also ends when the server does not answer. The error is [errSilent] then, and [ragctx.ErrClosed] after
+// IsAway reports whether an error says that a server was not reached, did not answer in time, or closed the connection.
+func IsAway(err error) bool {
+	_, lost := errors.AsType[net.Error](err)
+	return lost || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ErrSilent)
+}
+
+// Do calls send with a context that also ends when the server does not answer. The error is [ErrSilent] then, and [ragctx.ErrClosed] after
 // [Watchdog.Close].
 func (w *Watchdog) Do(ctx context.Context, send func(context.Context) error) error {
 	w.mu.Lock()
@@ -59,7 +67,7 @@ func (w *Watchdog) Do(ctx context.Context, send func(context.Context) error) err
 	case w.life.Err() != nil:
 		return ragctx.ErrClosed
 	case answers.Err() != nil:
-		return errSilent
+		return ErrSilent
 	}
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,7 +75,7 @@ func (w *Watchdog) Do(ctx context.Context, send func(context.Context) error) err
 	var long *time.Timer
 	long = time.AfterFunc(time.Hour, func() {
 		if sending.Err() == nil {
-			w.check()
+			w.Check()
 			long.Reset(pingAfter)
 		}
 	})
@@ -76,15 +84,15 @@ func (w *Watchdog) Do(ctx context.Context, send func(context.Context) error) err
 	err := send(sending)
 	switch _, lost := errors.AsType[*net.OpError](err); {
 	case err != nil && ctx.Err() == nil && answers.Err() != nil:
-		return errSilent
+		return ErrSilent
 	case lost && ctx.Err() == nil:
-		w.check()
+		w.Check()
 	}
 	return err
 }
 
-// check pings the server in the background, until it answers.
-func (w *Watchdog) check() {
+// Check pings the server in the background, until it answers.
+func (w *Watchdog) Check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.pinging || w.life.Err() != nil {
@@ -106,8 +114,34 @@ func (w *Watchdog) check() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.pinging = false
-		if w.answers.Err() != nil {
+		if w.answers.Err() != nil && w.life.Err() == nil {
 			w.answers, w.silence = context.WithCancel(w.life)
+			w.back.send()
 		}
 	}()
+}
+
+// Signal wakes all waiting goroutines. The zero value works.
+type Signal struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+// Next returns a channel that is closed when the signal is sent next.
+func (s *Signal) Next() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == nil {
+		s.next = make(chan struct{})
+	}
+	return s.next
+}
+
+func (s *Signal) send() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next != nil {
+		close(s.next)
+		s.next = nil
+	}
 }

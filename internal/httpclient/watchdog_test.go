@@ -22,6 +22,7 @@ type watched struct {
 	*Watchdog
 
 	hangs, pings atomic.Int32 // hangs is not 0 while it hangs
+	back         Signal
 	log          bytes.Buffer
 }
 
@@ -35,7 +36,7 @@ func newWatched(t *testing.T) *watched {
 		}
 		_ = Sleep(ctx, PingTime)
 		return errHangs
-	}, slog.New(slog.NewTextHandler(&s.log, nil)))
+	}, &s.back, slog.New(slog.NewTextHandler(&s.log, nil)))
 	t.Cleanup(s.Close)
 	return s
 }
@@ -66,13 +67,19 @@ func TestWatchdog(t *testing.T) {
 		s.hangs.Store(1)
 		for _, want := range []time.Duration{pingAfter + PingTime, 0, 0} {
 			took, err := s.request(0)
-			if took != want || !errors.Is(err, errSilent) || !errors.Is(err, ragctx.ErrUnavailable) {
+			if took != want || !errors.Is(err, ErrSilent) || !errors.Is(err, ragctx.ErrUnavailable) {
 				t.Errorf("a request took %v, want %v: %v", took, want, err)
 			}
 		}
+		back := s.back.Next()
 		time.Sleep(time.Hour)
+		select {
+		case <-back:
+			t.Error("it is back while it hangs")
+		default:
+		}
 		s.hangs.Store(0)
-		time.Sleep(pingAfter + PingTime)
+		<-back
 		if took, err := s.request(0); took != 0 || err != nil {
 			t.Errorf("afterwards a request took %v: %v", took, err)
 		}
@@ -100,7 +107,7 @@ func TestWatchdogOfLostConnection(t *testing.T) {
 		_ = lose()
 		time.Sleep(PingTime)
 		synctest.Wait()
-		if _, err := s.request(0); !errors.Is(err, errSilent) {
+		if _, err := s.request(0); !errors.Is(err, ErrSilent) {
 			t.Error(err)
 		}
 	})

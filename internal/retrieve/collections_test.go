@@ -24,8 +24,8 @@ func TestEachOpenIsNoUse(t *testing.T) {
 	c := NewCollections(func(ctx context.Context, _ store.Collection) (index.Engine, error) {
 		return index.Open(ctx, index.Options{
 			Feed: emptyFeed{}, OpenWait: time.Millisecond,
-			Keyword: func() (index.KeywordIndex, error) { return nil, index.ErrClosed },
-			Vector:  func(index.Space) (index.VectorIndex, error) { return nil, index.ErrClosed },
+			Keyword: func(context.Context) (index.KeywordIndex, error) { return nil, index.ErrClosed },
+			Vector:  func(context.Context, index.Space) (index.VectorIndex, error) { return nil, index.ErrClosed },
 		})
 	}, func(context.Context, store.Collection) (uint64, error) { return 0, nil }, slog.New(slog.DiscardHandler))
 	defer c.Close()
