@@ -169,8 +169,9 @@ func (c *collector) Offer(place uint32, score float64) float64 {
 	return c.hits[c.k-1].score
 }
 
-// Search finds the same k best chunks as an exhaustive search.
+// Search finds the same k best chunks as an exhaustive search, also with the working memory of other searches.
 func TestSearch(t *testing.T) {
+	var searcher Searcher
 	rapid.Check(t, func(rt *rapid.T) {
 		s := drawShape(rt)
 		q := Query{
@@ -191,7 +192,7 @@ func TestSearch(t *testing.T) {
 		nth := rapid.Uint32Range(1, 7).Draw(rt, "wanted")
 		c := &collector{k: rapid.IntRange(1, 40).Draw(rt, "k"), wanted: func(text uint32) bool { return text%nth == 0 }}
 		q.Prior = drawPrior(rt, s)
-		new(Searcher).Search(seg, q, 0, c)
+		searcher.Search(seg, q, 0, c)
 		checkBest(rt, c, scores(s, words, q), func(place uint32) bool { return s.Owner[place]%nth == 0 })
 	})
 }

@@ -24,14 +24,20 @@ type cursor struct {
 	windowBound float64   // the maximum of bounds in the current window
 	first       int       // the first block that can be in the window
 
-	scan, probe reader
+	// The decoded blocks of the window, by number modulo windowBlocks. The order in which candidates are looked up leads
+	// to each of them several times.
+	decoded []reader
+	probe   *reader // the block of the last seek, or nil
 }
 
-// reader reads a list block by block.
+// windowBlocks is the maximum number of blocks that overlap a window.
+const windowBlocks = window/blockTexts + 1
+
+// reader reads a block.
 type reader struct {
 	block
 
-	number int     // of the decoded block, -1 before the first
+	number int     // of the decoded block, or -1
 	at     int     // index in the block
 	bound  float64 // the maximum score of a chunk of its own in the block
 }
@@ -39,18 +45,23 @@ type reader struct {
 // start moves the cursor to the start of a term's list.
 func (c *cursor) start(t Term, s *scorer) {
 	c.Term, c.passage = t, t.Chunk*s.passage
-	c.first, c.scan.number = 0, -1
+	c.first, c.probe = 0, nil
 	c.bounds = c.bounds[:0]
 	blocks := t.List.blocks()
+	for i := range c.decoded {
+		c.decoded[i].number = -1
+	}
+	for len(c.decoded) < min(blocks, windowBlocks) {
+		c.decoded = append(c.decoded, reader{number: -1})
+	}
 	for number := range blocks {
 		c.bounds = append(c.bounds, s.bound(c, number))
 	}
 	if blocks > 1 {
-		c.begin, c.end, c.probe.number = 0, t.List.last(blocks-1), -1
+		c.begin, c.end = 0, t.List.last(blocks-1)
 		return
 	}
-	s.load(&c.probe, c, 0)
-	texts := c.probe.texts
+	texts := s.load(c, 0).texts
 	c.begin, c.end = texts[0], texts[len(texts)-1]
 }
 
@@ -121,20 +132,23 @@ func (s *scorer) chunkBound(pairs []byte, n byte) (most float64) {
 
 // boundOfSmall computes the bound of a block without a front from its postings.
 func (s *scorer) boundOfSmall(c *cursor, number int) (most float64) {
-	r := &c.probe
-	s.load(r, c, number)
+	r := s.load(c, number)
 	for i := range r.texts {
 		most = max(most, s.score(r, c, i))
 	}
 	return most
 }
 
-// load decodes a block.
-func (s *scorer) load(r *reader, c *cursor, number int) {
+// load returns a decoded block.
+func (s *scorer) load(c *cursor, number int) *reader {
+	r := &c.decoded[number%windowBlocks]
+	if r.number == number {
+		return r
+	}
 	r.read(&c.List, number)
 	r.number, r.at = number, 0
 	if r.widths.chunks == 0 {
-		return // each text is one chunk
+		return r // each text is one chunk
 	}
 	if r.bound = 1; !c.List.single {
 		data := c.List.start(number)
@@ -143,6 +157,7 @@ func (s *scorer) load(r *reader, c *cursor, number int) {
 		}
 	}
 	r.bound *= c.passage
+	return r
 }
 
 // score returns the maximum score of a chunk of a text by this word. For a text of one chunk it is
@@ -187,37 +202,28 @@ func (c *cursor) enter(lo, hi uint32) bool {
 	return c.first < blocks
 }
 
-// blockOf returns the first block that can contain a text, or the number of blocks. Texts must be
-// asked for in ascending order.
+// blockOf returns the first block of the window that can contain a text, or the number of blocks.
 func (c *cursor) blockOf(text uint32) int {
-	number := max(c.first, c.probe.number)
+	number := c.first
+	if r := c.probe; r != nil && text >= r.texts[0] {
+		number = max(number, r.number)
+	}
 	for number < len(c.bounds) && c.last(number) < text {
 		number++
 	}
 	return number
 }
 
-// rewind prepares for seeking a text of the window before the current one.
-func (c *cursor) rewind(text uint32) {
-	switch r := &c.probe; {
-	case r.number < 0:
-	case text < r.texts[0]:
-		r.number = -1
-	case r.at == len(r.texts) || text < r.texts[r.at]:
-		r.at = 0
-	}
-}
-
-// seek reports whether a text contains the word and positions the probe at it. Texts must be sought
-// in ascending order.
+// seek reports whether a text of the window contains the word and positions the probe at it.
 func (s *scorer) seek(c *cursor, text uint32) bool {
 	number := c.blockOf(text)
 	if number == len(c.bounds) {
 		return false
 	}
-	r := &c.probe
-	if number != r.number {
-		s.load(r, c, number)
+	r := s.load(c, number)
+	c.probe = r
+	if r.at == len(r.texts) || text < r.texts[r.at] {
+		r.at = 0
 	}
 	r.at = skip(r.texts, r.at, text)
 	return r.at < len(r.texts) && r.texts[r.at] == text

@@ -94,8 +94,9 @@ func (s *Searcher) Search(segment *Segment, q Query, threshold float64, sink Sin
 func (s *Searcher) release() {
 	for _, c := range s.cursors[:len(s.query.Terms)] {
 		c.List = List{}
-		c.scan.release()
-		c.probe.release()
+		for i := range c.decoded {
+			c.decoded[i].release()
+		}
 	}
 	s.segment, s.query, s.sink = nil, Query{}, nil
 }
@@ -146,28 +147,18 @@ func (s *Searcher) addPrior(lo, hi uint32) {
 
 // addWord adds the scores of a word in the window.
 func (s *Searcher) addWord(c *cursor, lo, hi uint32) {
-	r := &c.scan
-	if r.number < c.first {
-		s.load(r, c, c.first)
-	}
-	for {
-		i := r.at
-		for i < len(r.texts) && r.texts[i] < lo {
-			i++
-		}
-		r.at = i
-		for ; i < len(r.texts) && r.texts[i] < hi; i++ {
-		}
+	for number := c.first; number < len(c.bounds); number++ {
+		r := s.load(c, number)
+		from := skip(r.texts, 0, lo)
+		to := skip(r.texts, from, hi)
 		if r.widths.chunks == 0 {
-			s.addTexts(c, r, r.at, i, lo)
+			s.addTexts(c, r, from, to, lo)
 		} else {
-			s.addBounds(c, r, r.at, i, lo)
+			s.addBounds(c, r, from, to, lo)
 		}
-		r.at = i
-		if i < len(r.texts) || r.number+1 == len(c.bounds) {
+		if to < len(r.texts) {
 			return
 		}
-		s.load(r, c, r.number+1)
 	}
 }
 
@@ -242,7 +233,7 @@ func (s *Searcher) lookUp(text uint32, score float64, lookups int) {
 			return
 		}
 		if s.seek(c, text) {
-			score += s.score(&c.probe, c, c.probe.at)
+			score += s.score(c.probe, c, c.probe.at)
 		}
 	}
 	switch {
@@ -310,8 +301,8 @@ func (s *Searcher) offerChunks(text uint32) {
 	s.held = s.held[:0]
 	rest := 0.0
 	for _, c := range s.order {
-		if c.rewind(text); s.seek(c, text) {
-			r := &c.probe
+		if s.seek(c, text) {
+			r := c.probe
 			if whole += s.text(&c.Term, text, r.frequency(r.at)); r.opensText(r.at) {
 				whole += c.Open
 			}
@@ -337,7 +328,7 @@ func (s *Searcher) addChunks(c *cursor, start uint32) (most float64) {
 	if len(s.scored) >= s.segment.Long {
 		return s.spread(c, start)
 	}
-	r := &c.probe
+	r := c.probe
 	for n := range r.chunkCount(r.at) {
 		place, tf := r.chunk(r.at, n)
 		s.scored[place] += c.Chunk * s.chunkSaturation.Of(float64(tf), float64(s.segment.Chunk[start+place]))
@@ -360,7 +351,7 @@ func (s *Searcher) spread(c *cursor, start uint32) (most float64) {
 			most = max(most, s.scored[from])
 		}
 	}
-	r := &c.probe
+	r := c.probe
 	for i := range r.chunkCount(r.at) {
 		place, tf := r.chunk(r.at, i)
 		add(min(to, int(place)-near))
