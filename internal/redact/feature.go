@@ -228,7 +228,7 @@ func (f *wordFeatures) own() {
 	for sets := t.sets; sets != 0; sets &= sets - 1 {
 		f.put(fSet, setHashes[bits.TrailingZeros32(sets)])
 	}
-	if t.id != 0 {
+	if t.id != 0 && t.sets != 0 { // not of a word for a thing, which may be a secret as well
 		f.put(fWord, t.id)
 	}
 	f.put(fShape, t.shape)

@@ -34,6 +34,8 @@ func (p *scanner) linked(i, j int) (link, int) {
 	case c == ',' && closed && strings.Contains(s[max(0, i-1):j], "_") && strings.ToUpper(s[i:j]) == s[i:j],
 		at > j && strings.ToUpper(s[i:j]) == s[i:j] && declares(before(s, i, 8)):
 		return assigned, blanks(s, run(s, at, comma))
+	case at > j && c == '"' && strings.Contains(s[max(0, i-1):j], "_") && at == j+1: // smtp_pass "…"
+		return assigned, at
 	case c == '|' && tableRow(s, i) && !compounds[firstWord(s[at+1:])]:
 		return assigned, blanks(s, at+1)
 	case strings.HasPrefix(s[at:], "->"):
@@ -44,6 +46,11 @@ func (p *scanner) linked(i, j int) (link, int) {
 	if i >= 2 && strings.HasSuffix(s[:i], "--") || i >= 2 && s[i-1] == '-' && strings.Contains(" "+before(s, i, 24), " --") ||
 		i > 0 && s[i-1] == '-' && (i == 1 || s[i-2] == ' ') {
 		return flag, at
+	}
+	if end := wordEnd(s, at); assigning[s[at:end]] && p.namesVariable(i, j) { // I set DB_PASSWORD to …
+		if start := blanks(s, end); chosenForms[formOf(strings.TrimRight(s[start:fieldsEnd(s, start)], ".,;:?!)"))] {
+			return assigned, start
+		}
 	}
 	if w, ok := hasPrefixFold(s, at, "value=", "value ="); ok && closed {
 		return assigned, at + len(w)
@@ -63,6 +70,24 @@ func tableRow(s string, i int) bool {
 		}
 	}
 	return false
+}
+
+// assigning stand between a variable of the environment and its value in a sentence.
+var assigning = wordSet("to is as was with auf ist mit à est a es con en")
+
+// namesVariable reports whether the word text[i:j] ends the name of a variable of the environment: DB_PASSWORD.
+func (p *scanner) namesVariable(i, j int) bool {
+	name := p.s[p.nameStart(i):j]
+	return strings.Contains(name, "_") && strings.ToUpper(name) == name
+}
+
+// fieldsEnd returns the end of the field at i.
+func fieldsEnd(s string, i int) int {
+	end := i
+	for end < len(s) && s[end] > ' ' && end-i < maxValue {
+		end++
+	}
+	return end
 }
 
 var comma = setOf(",")

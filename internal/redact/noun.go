@@ -104,7 +104,7 @@ var phraseNames = []string{" secrète", " de passe", " de récupération", " sec
 var parts = map[string]class{
 	"pass": password, "pwd": password, "pw": password, "mdp": password, "senha": password, "пароль": password, "passe": password,
 	"parola": password, "psk": password, "pin": pin, "code": code, "código": code, "codigo": code, "codes": code,
-	"puk": pin, "combination": code, "combo": code, "otp": code, "sicherheitscode": code,
+	"puk": pin, "cpin": pin, "combination": code, "combo": code, "otp": code, "sicherheitscode": code,
 	"bestätigungscode": code, "freischaltcode": code, "key": key, "clé": key, "cle": key, "clave": key, "llave": key,
 	"jeton": token, "sig": token, "cvv": cardCodeWord, "cvc": cardCodeWord, "cvv2": cardCodeWord, "cvc2": cardCodeWord, "ssn": ssnWord,
 	"security": ssnWord, "phrase": seed, "words": seed, "pins": pin, "frase": seed, "mnemonic": seed,
@@ -116,7 +116,8 @@ var parts = map[string]class{
 	"zugang": login, "connexion": login, "acceso": login, "accès": login, "auth": signIn,
 	"login": login, "logins": login, "credentials": login, "creds": login, "zugangsdaten": login, "anmeldedaten": login,
 	"credenciales": login, "identifiants": login, "passwords": login, "passwörter": login, "wifi": login, "wlan": login,
-	"identified": command, "htpasswd": command, "net": command, "requirepass": command, "echo": command, "printf": command,
+	"identified": command, "htpasswd": command, "net": command, "requirepass": command, "masterauth": command, "sqlplus": command,
+	"echo": command, "printf": command,
 	"convertto": command, "wpa_passphrase": command, "enable": command,
 	"session": session, "sessionid": session, "sid": session, "phpsessid": session, "jsessionid": session, "sess": session,
 	"prüfziffer": cardCodeWord, "prüfnummer": cardCodeWord, "kartenprüfnummer": cardCodeWord, "cryptogramme": cardCodeWord,
@@ -135,6 +136,9 @@ var lastBytes = func() *[256]bool {
 	for w := range parts {
 		add(w)
 	}
+	for c := '1'; c <= '9'; c++ { // password2
+		set[c] = true
+	}
 	return &set
 }()
 
@@ -149,6 +153,11 @@ const maxNoun = 24
 // classify returns the class of the word text[i:j], the start of the naming word and the end of its
 // phrase: for "clé d'API" the end is after "API".
 func (p *scanner) classify(i, j int) (c class, start, end int) {
+	if last := j - 1; p.s[last] >= '1' && p.s[last] <= '9' && last-i > 3 && p.s[last-1] > '9' { // password2
+		if kind, from, _ := p.classify(i, last); kind == password || kind == passphrase {
+			return kind, from, j
+		}
+	}
 	tail := max(i, j-maxNoun)
 	w := strings.ToLower(p.s[tail:j])
 	if parts[w] == command {

@@ -26,6 +26,14 @@ var options = []struct {
 	{"redis-cli", "-a", 0, false},
 	{"login", "-p", 0, false},
 	{"mongo", "-p", 0, false},
+	{"ssh-keygen", "-N", 0, false},
+	{"ssh-keygen", "-P", 0, false},
+	{"mosquitto", "-P", 0, false}, //nolint:misspell // the name of a program
+	{"rar", "-p", 0, true},
+	{"rar", "-hp", 0, true},
+	{"cqlsh", "-p", 0, false},
+	{"pdftotext", "-upw", 0, false},
+	{"pdftotext", "-opw", 0, false},
 	{"unzip", "-P", 0, false},
 	{"zip", "-P", 0, false},
 	{"7z", "-p", 0, true},
@@ -68,10 +76,7 @@ func (p *scanner) option(i int) {
 		if next == at && !o.glued || next > at && o.glued && o.command != "sshpass" {
 			continue
 		}
-		end := next
-		for end < len(s) && s[end] > ' ' && end-next < maxValue {
-			end++
-		}
+		end := fieldsEnd(s, next)
 		v := s[next:end]
 		start := next
 		if o.separator != 0 {
@@ -107,15 +112,27 @@ func (p *scanner) positional(i, j int) {
 			!predicate(fields[1].in(p.s)) || strings.IndexByte("'\"", p.s[fields[1].start]) >= 0) {
 			p.argument(fields[1])
 		}
-	case "requirepass", "enable":
-		if n := len(fields); p.s[i:j] != "enable" && n == 1 || p.s[i:j] == "enable" && strings.TrimSpace(p.s[start:i]) == "" && n == 2 &&
-			namesSecret(fields[0].in(p.s)) {
+	case "requirepass", "masterauth":
+		if n := len(fields); n == 1 || n > 1 && (chosenForms[formOf(fields[0].in(p.s))] || p.s[fields[0].start] == '"') {
+			p.argument(fields[0])
+		}
+	case "enable":
+		if n := len(fields); strings.TrimSpace(p.s[start:i]) == "" && n == 2 && namesSecret(fields[0].in(p.s)) {
 			p.argument(fields[n-1])
 		}
 	case "htpasswd":
 		for n, f := range fields {
 			if v := f.in(p.s); v[0] == '-' && strings.Contains(v, "b") && n < len(fields)-1 {
 				p.argument(fields[len(fields)-1])
+			}
+		}
+	case "sqlplus":
+		for _, f := range fields {
+			user, rest, ok := strings.Cut(f.in(p.s), "/")
+			if v, _, at := strings.Cut(rest, "@"); ok && at && user != "" && v != "" && user[0] != '-' {
+				start := f.start + len(user) + 1
+				p.argument(group{start, start + len(v)})
+				return
 			}
 		}
 	case "wpa_passphrase":

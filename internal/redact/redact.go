@@ -177,9 +177,10 @@ func (p *scanner) word(i, j int) int {
 		return end
 	}
 	if c := p.s[i]; c >= '0' && c <= '9' {
-		if j-i >= 3 && j-i <= 8 && IsShort(p.s) {
-			p.topics = append(p.topics, topic{i, j, odd})
+		if end := run(p.s, i, codeByte); (j-i >= 3 && j-i <= 8 || j == i+1 && countDigits(p.s[i:end]) > 2) && IsShort(p.s) {
+			p.topics = append(p.topics, topic{i, max(j, end), odd})
 		}
+		p.passFile(i, j)
 		return max(j, p.number(i, j))
 	}
 	if kind, end := knownToken(p.s, i); end > i {
@@ -205,9 +206,13 @@ func (p *scanner) word(i, j int) int {
 	if c == noClass {
 		p.drawn(i, j)
 	}
+	p.account(i, j)
 	p.topic(c, i, j, start, end)
 	return j
 }
+
+// codeByte holds the bytes of a code that is written digit by digit: 5-9-9-2.
+var codeByte = setOf("0-9-")
 
 // marker returns the length of the redaction marker at the start of s, or 0.
 func marker(s string) int {

@@ -31,7 +31,7 @@ func namesSecretFile(name string) bool {
 // isOption reports whether the word for a secret at i ends the name of a setting in an option: --set auth.password=V.
 func (p *scanner) isOption(i int) bool {
 	start := i
-	for start > 0 && i-start < 2*maxNoun && (wordByte[p.s[start-1]] || strings.IndexByte(".-=", p.s[start-1]) >= 0) {
+	for start > 0 && i-start < 2*maxNoun && (wordByte[p.s[start-1]] || strings.IndexByte(".-=\"'", p.s[start-1]) >= 0) {
 		start--
 	}
 	end := run(p.s, i, wordByte)

@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // shape is a kind of token with a vendor's prefix.
 type shape struct {
@@ -37,7 +40,7 @@ var shapes = byFirst(
 	shape{"glptt-", 20, 0, base64url, APIKey},
 	shape{"glcbt-", 20, 0, base64url, APIKey},
 	shape{"npm_", 36, 0, alnum, APIKey},
-	shape{"pypi-", 50, 0, base64url, APIKey},
+	shape{"pypi-", 24, 0, base64url, APIKey},
 	shape{"rubygems_", 40, 0, alnum, APIKey},
 	shape{"dckr_pat_", 20, 0, base64url, APIKey},
 	shape{"lin_api_", 30, 0, alnum, APIKey},
@@ -53,7 +56,7 @@ var shapes = byFirst(
 	shape{"dapi", 32, 32, hexLower, APIKey},
 	shape{"hvs.", 24, 0, base64url, Token},
 	shape{"hvb.", 24, 0, base64url, Token},
-	shape{"AGE-SECRET-KEY-1", 50, 0, upperNum, PrivateKey},
+	shape{"AGE-SECRET-KEY-1", 24, 0, upperNum, PrivateKey},
 	shape{"glsa_", 32, 0, setOf("a-zA-Z0-9_"), APIKey},
 	shape{"NRAK-", 24, 0, alnum, APIKey},
 	shape{"sbp_", 40, 0, alnum, APIKey},
@@ -156,7 +159,8 @@ var tokenWords = map[string]bool{
 }
 
 // licenceKey returns the end of the key at i, or i: four or more groups of four to six capital letters and digits with dashes
-// between them, most of them with both. Groups of one pattern are codes, such as numbers of flights.
+// between them, most of them with both. Groups of one pattern are codes, such as numbers of flights. Near a word for a licence
+// three groups are enough.
 func licenceKey(s string, i int) int {
 	groups, mixed, same, end := 0, 0, true, i
 	first := 0 // the pattern of the first group
@@ -183,10 +187,17 @@ func licenceKey(s string, i int) int {
 		}
 	}
 	bitLocker := end-i == 8*6+7 && groups == 8 && strings.Trim(s[i:end], "0123456789-") == "" // its recovery key
-	if !bitLocker && (groups < 4 || same || mixed*4 < groups*3) || !wordEndsAt(s, end) {
+	if !bitLocker && (groups < 3 || same || mixed*4 < groups*3 || groups == 3 && !aboutLicence(s, i)) || !wordEndsAt(s, end) {
 		return i
 	}
 	return end
+}
+
+// aboutLicence reports whether the text before i is about a licence.
+func aboutLicence(s string, i int) bool {
+	near := before(s, i, 96)
+	return slices.ContainsFunc([]string{"licen", "lizenz", "activat", "aktivier", "activación", "product key", "gift card", "voucher"},
+		func(w string) bool { return strings.Contains(near, w) })
 }
 
 // end returns the end of the token whose prefix ends at i, or 0.

@@ -8,12 +8,12 @@ import (
 
 func init() {
 	for _, g := range grids {
-		g.wordings(func(_, text string, secrets []string) { redact.AddTrainText(text, secrets, 0.9) })
+		g.wordings(func(_, text string, secrets []string) { redact.AddTrainText(text, secrets, 1.5) })
 	}
 	for _, h := range harmlessGrids {
 		for _, noun := range split(h.nouns) {
 			for _, frame := range split(h.frames) {
-				redact.AddTrainText(strings.ReplaceAll(strings.ReplaceAll(frame, "X", noun), "⏎", "\n"), nil, 0.6)
+				redact.AddTrainText(strings.ReplaceAll(strings.ReplaceAll(frame, "X", noun), "⏎", "\n"), nil, 1.2)
 			}
 		}
 	}

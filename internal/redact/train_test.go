@@ -373,7 +373,7 @@ func trainTexts(t testing.TB) (out []trainText) {
 		for n, line := range trainLines(t, name) {
 			x := trainText{group: fmt.Sprint(name, n), weight: 3, counts: name != "documentation.txt", alarm: true, corpus: name}
 			x.held, x.text = isHeld[name], x.before(line)
-			if name == "harmless.txt" {
+			if name == "harmless.txt" || name == "names.txt" {
 				x.weight = 6
 			}
 			out = append(out, x)
@@ -511,7 +511,7 @@ func TestMessages(t *testing.T) {
 		measure(trainText{text: line, alarm: true, corpus: "names_held.txt"}, all, func(string, ...any) {})
 	}
 	report(t, all)
-	for name, most := range map[string][2]float64{"messages.jsonl": {.09, .01}, "messages_held.jsonl": {.41, .05}, "names_held.txt": {0, .035}} {
+	for name, most := range map[string][2]float64{"messages.jsonl": {.11, .01}, "messages_held.jsonl": {.39, .045}, "names_held.txt": {0, .035}} {
 		f := all[name]
 		if float64(f.leaks) > most[0]*float64(f.secrets) || float64(f.alarms) > most[1]*float64(f.harmless) {
 			t.Errorf("%s: more leaks or false alarms than %v", name, most)
@@ -704,7 +704,7 @@ const (
 	epochs      = 20
 	rate        = 0.15
 	l2          = 3e-3
-	leastTexts  = 2    // with a feature
+	leastTexts  = 4    // with a feature
 	leastWeight = 0.05 // that is kept
 )
 

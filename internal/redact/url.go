@@ -8,6 +8,11 @@ import "strings"
 func (p *scanner) url(i int) {
 	s := p.s
 	end := run(s, i, authorityByte)
+	if colon := strings.IndexByte(s[i:end], ':'); colon > 0 && end < len(s) && s[end] == '/' && run(s, i+colon+1, digits) < end {
+		if whole := fieldsEnd(s, end); strings.IndexByte(s[end:whole], '@') > 0 { // no port, so the slash is part of the password
+			end = whole
+		}
+	}
 	authority := s[i:end]
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		colon := strings.IndexByte(authority[:at], ':')
@@ -18,6 +23,49 @@ func (p *scanner) url(i int) {
 	}
 	p.webhook(i, end)
 	p.share(end)
+}
+
+// account redacts the password of "name:password@host:port" without a scheme. The name is text[i:j].
+func (p *scanner) account(i, j int) {
+	if j+1 >= len(p.s) || p.s[j] != ':' || i > 0 && p.s[i-1] > ' ' && strings.IndexByte("\"'`(=", p.s[i-1]) < 0 ||
+		schemes[strings.ToLower(p.s[i:j])] {
+		return
+	}
+	end := run(p.s[:min(len(p.s), j+maxValue)], j+1, authorityByte)
+	rest := p.s[j+1 : end]
+	at := strings.LastIndexByte(rest, '@')
+	if at < 3 || !urlPassword(rest[:at]) {
+		return
+	}
+	host, port, _ := strings.Cut(rest[at+1:], ":")
+	if run(host, 0, dotted) == len(host) && (host == "localhost" || host != "" && run(port, 0, digits) >= 2) {
+		p.add(Password, j+1, j+1+at)
+	}
+}
+
+// schemes stand before an address with "@".
+var schemes = wordSet("mailto sip sips xmpp ssh to cc bcc from acct http https ftp")
+
+// passFile redacts the password at the end of a line "host:port:database:user:password" of PostgreSQL. Its port is text[i:j].
+func (p *scanner) passFile(i, j int) {
+	if i == 0 || p.s[i-1] != ':' || j >= len(p.s) || p.s[j] != ':' ||
+		p.s[i:j] != "5432" && !strings.Contains(before(p.s, i, 200), "pgpass") {
+		return
+	}
+	end := j
+	for end < len(p.s) && p.s[end] > ' ' && p.s[end] != '"' && p.s[end] != '`' && end-j < maxValue {
+		end++
+	}
+	fields := strings.SplitN(p.s[j+1:end], ":", 3)
+	if len(fields) < 3 || fields[0] == "" || fields[1] == "" || run(fields[1], 0, dotted) < len(fields[1]) ||
+		fields[0] != "*" && run(fields[0], 0, settingByte) < len(fields[0]) {
+		return
+	}
+	start := end - len(fields[2])
+	v := fields[2][:cut(fields[2], false)]
+	if len(v) > 3 && !placeholder(v) && !digitsOnly(v, 1, 64) && !p.touched(start, start+len(v)) {
+		p.add(Password, start, start+len(v))
+	}
 }
 
 // sharePaths hold what stands before the random part of a link that opens without signing in, and its least length.

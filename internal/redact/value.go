@@ -21,7 +21,7 @@ func (p *scanner) value(c class, i, j int) {
 	if strings.HasPrefix(p.s[end:], "</") || l == assigned && c == password && (p.isOption(i) || p.isParameter(i, j)) {
 		quoted = true
 	}
-	if l == assigned && (c == password || c == passphrase) && start < end && p.isSetting(i, j, at) {
+	if l == assigned && (c == password || c == passphrase || c == secret) && start < end && p.isSetting(i, j, at) {
 		if !quoted && !p.isVariable(i) {
 			if to := p.lineValue(start); to > end {
 				end, quoted = to, true
@@ -43,7 +43,7 @@ func (p *scanner) value(c class, i, j int) {
 	if _, known := knownToken(p.s, start); known >= end {
 		return // found by its own shape
 	}
-	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+3)], p.isVariable(i)) {
+	if believable(c, l, p.s[start:end], quoted, p.s[end:min(len(p.s), end+3)], p.isVariable(i) || c == password && p.isLiteral(i)) {
 		p.add(kindOf[c], start, end)
 	}
 }
@@ -89,6 +89,26 @@ func (p *scanner) isVariable(i int) bool {
 	start := p.nameStart(i)
 	end := run(p.s, i, wordByte)
 	return end < len(p.s) && (p.s[end] == '=' || declares(before(p.s, start, 8))) && strings.ToUpper(p.s[start:end]) == p.s[start:end]
+}
+
+// isLiteral reports whether the value that is assigned to the word at i is text rather than a name in a program: that of a setting
+// in a line or field of its own, or an item of a list of assignments.
+func (p *scanner) isLiteral(i int) bool {
+	start, end := p.nameStart(i), run(p.s, i, wordByte)
+	for start > 1 && (p.s[start-1] == '.' || p.s[start-1] == '-') && wordByte[p.s[start-2]] {
+		start = p.nameStart(start - 1)
+	}
+	name := p.s[start:end]
+	root, _, _ := strings.Cut(name, ".")
+	if end+1 >= len(p.s) || p.s[end] != '=' || p.s[end+1] <= ' ' || codeRoots[root] {
+		return false
+	}
+	if start == 0 || p.s[start-1] == '\n' || p.s[start-1] == ' ' {
+		value := p.s[end+1 : fieldsEnd(p.s, end+1)]
+		return strings.ContainsAny(name, "._") && strings.IndexByte(");,", value[len(value)-1]) < 0
+	}
+	item := before(p.s, start-1, maxNoun)
+	return strings.IndexByte(",;", p.s[start-1]) >= 0 && strings.Contains(item[strings.LastIndexAny(item, " \n(")+1:], "=")
 }
 
 // quotes lists the opening and closing marks around a value.
@@ -157,9 +177,12 @@ func cut(s string, query bool) int {
 }
 
 // believable decides whether v is the value of a secret of class c that is connected to its name by
-// l; rest is the text after it, and variable is whether the name is a variable of the environment.
-func believable(c class, l link, v string, quoted bool, rest string, variable bool) bool {
-	if placeholder(v) || !quoted && (expression(v, rest) || l == assigned && !variable && strings.HasPrefix(rest, " -") && rest != " --") {
+// l; rest is the text after it, and literal is whether the value is text, as that of a variable of the environment.
+func believable(c class, l link, v string, quoted bool, rest string, literal bool) bool {
+	if placeholder(v) || !quoted && l == assigned && !literal && strings.HasPrefix(rest, " -") && rest != " --" {
+		return false
+	}
+	if !quoted && expression(v, rest) && (!literal || c != password || !isDotted(v)) {
 		return false
 	}
 	switch c {
@@ -173,16 +196,19 @@ func believable(c class, l link, v string, quoted bool, rest string, variable bo
 	case ssnWord:
 		return digitsOnly(strings.NewReplacer("-", "", " ", "").Replace(v), 9, 9)
 	case key, token, secret, authorization:
+		if quoted && len(v) >= 20 && random(v) && !strings.ContainsAny(v, " /\\<>") && !identifier(v) && !nameParts(v) {
+			return true // with signs
+		}
 		return looksRandom(v, c) ||
-			variable && l == assigned && len(v) >= 4 && !digitsOnly(v, 1, 12) && !identifier(v) && !predicates[v] && !lowerName(v,
+			literal && l == assigned && len(v) >= 4 && !digitsOnly(v, 1, 12) && !identifier(v) && !predicates[v] && !lowerName(v,
 				l, quoted)
 	default:
-		return passwordLike(l, v, quoted, variable)
+		return passwordLike(l, v, quoted, literal)
 	}
 }
 
 // passwordLike decides about passwords that people choose: words with or without digits and signs.
-func passwordLike(l link, v string, quoted, variable bool) bool {
+func passwordLike(l link, v string, quoted, literal bool) bool {
 	if len(v) < 3 || utf8.RuneCountInString(v) > 128 {
 		return false
 	}
@@ -197,8 +223,20 @@ func passwordLike(l link, v string, quoted, variable bool) bool {
 	}
 	w := strings.ToLower(v)
 	return len(v) >= 4 && !digitsOnly(v, 1, 3) && !predicates[w] && !adjectives[w] &&
-		(!lowerName(v, l, quoted) || variable && plainName(v) && !strings.ContainsAny(v, "-.") && !namesSecret(w))
+		(!lowerName(v, l, quoted) || literal && !strings.Contains(v, "-") && (plainName(v) && !strings.Contains(v, ".") || isDotted(v)) &&
+			!namesSecret(w))
 }
+
+// isDotted reports whether v is words with dots between them, and no name in code: oak.ash.thorn, but not os.environ.
+func isDotted(v string) bool {
+	first, rest, ok := strings.Cut(v, ".")
+	return ok && plainName(v) && rest != "" && !camel(v) && !codeRoots[strings.ToLower(first)] && !strings.ContainsAny(v, "_-") &&
+		!namesSecret(v)
+}
+
+// codeRoots begin names in code.
+var codeRoots = wordSet(`os env environ process settings setting config conf cfg self this args opts options request req app ctx context
+	secrets vault params data db var local module each random string uuid base params credentials auth account user server`)
 
 // describesSecret reports whether several words describe a secret: "never stored on disk", but not "correct
 // horse battery staple".
