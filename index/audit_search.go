@@ -14,7 +14,7 @@ import (
 // report another recall.
 const (
 	auditProbes     = 200
-	auditProbeDepth = minDepth + 1
+	auditProbeDepth = minVectors + 1
 )
 
 // probe is a stored vector to search for.

@@ -174,6 +174,8 @@ type Signals struct {
 // Result is the result of a [Query]: hits by score, best first, ties by ascending id.
 type Result struct {
 	Hits []Hit
+	// Further are the other candidates that were ranked, in their order. There may be better ones that were not.
+	Further []Hit
 	// State is the newest change applied when the search began. An item superseded by a later
 	// change can still be a hit, as its replacement may not be one yet: a replaced text is always
 	// found in one version or the other.

@@ -14,12 +14,12 @@ import (
 // Index ranks what an engine finds.
 type Index struct{ Engine }
 
-// minDepth is the minimum number of candidates requested by vectors. By words there are twice as many, as the keyword
-// index takes the same time for up to 300. With [Query].Sentences there are at least deepDepth of both: a chunk that one text
-// ranks low may be among the best of another.
+// Minimum numbers of candidates. The keyword index takes the same time for up to minWords. With [Query].Sentences there are
+// at least deepDepth of both kinds: a chunk that one text ranks low may be among the best of another.
 const (
-	minDepth  = 100
-	deepDepth = 400
+	minVectors = 100
+	minWords   = 300
+	deepDepth  = 400
 )
 
 // Where returns the selection of q in a state; see [Where].
@@ -29,8 +29,8 @@ func (q *Query) Where(state uint64) Where {
 
 // retrieval returns the candidates to rank for q.
 func (q *Query) retrieval() Retrieval {
-	vectors := max(minDepth, q.K)
-	words := 2 * vectors
+	vectors := max(minVectors, q.K)
+	words := max(minWords, 2*vectors)
 	if len(q.Sentences) > 0 {
 		words, vectors = max(words, deepDepth), max(vectors, deepDepth)
 	}
@@ -84,9 +84,10 @@ func (x Index) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	defer trace.Start(ctx, trace.Fuse).End()
-	list, found := setRelevance(all.list, all.byWords), &all.found
+	hits, found := hitsOf(setRelevance(all.list, all.byWords)), &all.found
+	k := min(q.K, len(hits))
 	res := Result{
-		Hits: hitsOf(list[:min(q.K, len(list))]), State: found.State, Degraded: found.Degraded, Window: win,
+		Hits: hits[:k:k], Further: hits[k:], State: found.State, Degraded: found.Degraded, Window: win,
 		Corrections: found.Corrections, Terms: found.Terms,
 	}
 	for _, c := range res.Corrections {

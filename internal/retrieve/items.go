@@ -103,13 +103,14 @@ func (s *search) items(ctx context.Context, kind store.Kind, by Order) (Items, e
 	}, nil
 }
 
-// moreHits returns the number of hits to examine after k of them made too few distinct items: first all that were
-// found, then a quarter more than would suffice with as many items per hit, from half as many more to four times as many.
+// moreHits returns the number of hits to examine after k of them made too few distinct items: a quarter more than would
+// suffice with as many items per hit, from half as many more to four times as many. Hits that were found are examined first.
 func (s *search) moreHits(k, distinct, wanted int) int {
+	more := max(3*k/2, min(5*k*wanted/(4*max(distinct, 1)), 4*k))
 	if n := len(s.last.Hits); n > k {
-		return n
+		return min(n, more)
 	}
-	return max(3*k/2, min(5*k*wanted/(4*max(distinct, 1)), 4*k))
+	return more
 }
 
 // assemble makes items of hits, without their other forms.

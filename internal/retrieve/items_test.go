@@ -65,7 +65,8 @@ func (l *library) Search(_ context.Context, q index.Query) (index.Result, error)
 	slices.SortFunc(r.Hits, func(a, b index.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
-	r.Hits = r.Hits[:min(q.K, len(r.Hits))]
+	k, ranked := min(q.K, len(r.Hits)), min(3*q.K, len(r.Hits))
+	r.Hits, r.Further = r.Hits[:k:k], r.Hits[k:ranked]
 	return r, nil
 }
 
@@ -128,7 +129,7 @@ func find(t *testing.T, l *library, q ragctx.ContextQuery, kind store.Kind) []st
 
 func TestCopiesDoNotCrowdOut(t *testing.T) {
 	var l library
-	for i := range uint64(200) {
+	for i := range uint64(500) {
 		l.put(doc(i+1, fmt.Sprint("copy", i)), "The same text everywhere.", .9)
 	}
 	for i := range uint64(9) {
@@ -137,15 +138,15 @@ func TestCopiesDoNotCrowdOut(t *testing.T) {
 	if got := find(t, &l, ragctx.NewQuery("text"), store.KindDocuments); len(got) != 10 {
 		t.Errorf("%d different texts of ten: %q", len(got), got)
 	}
-	if want := []int{100, 400}; !slices.Equal(l.asked, want) || l.read != len(l.scores) {
+	if want := []int{100, 1200}; !slices.Equal(l.asked, want) || l.read != len(l.scores) {
 		t.Errorf("searches for %v hits, not %v, read %d chunks of %d", l.asked, want, l.read, len(l.scores))
 	}
 }
 
-// TestAFewMoreItems checks that a search that misses few items examines the rest of the hits that it has, and then requests
-// a few more.
+// TestAFewMoreItems checks that a search that misses few items examines the rest of what it has ranked, and then requests a few
+// more.
 func TestAFewMoreItems(t *testing.T) {
-	for copies, want := range map[uint64][]int{45: {100}, 93: {100, 156}} {
+	for copies, want := range map[uint64][]int{45: {100}, 93: {100}, 290: {100}, 295: {100, 625}} {
 		var l library
 		for i := range copies {
 			l.put(doc(i+1, fmt.Sprint("copy", i)), "The same text everywhere.", .9)

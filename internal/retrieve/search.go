@@ -138,14 +138,15 @@ func (s *search) growing(ctx context.Context, k, limit int) iter.Seq2[found, err
 	}
 }
 
-// results returns k hits, with facts replaced by their turns. It searches the index only if the hits of the last
-// search do not suffice.
+// results returns k hits, with facts replaced by their turns. It searches the index only if all that the last search ranked
+// does not suffice.
 func (s *search) results(ctx context.Context, k int) (found, error) {
 	if s.last == nil || len(s.last.Hits) < k && s.last.more {
 		f, err := s.ask(ctx, max(k, minAsked))
 		if err != nil {
 			return f, err
 		}
+		f.Hits = append(f.Hits, f.Further...)
 		s.last = &f
 	}
 	f, err := *s.last, error(nil)
