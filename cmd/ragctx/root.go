@@ -55,7 +55,7 @@ func newRoot(env lookupEnv) *cobra.Command {
 		Example:       rootExample,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       thisBuild().String(), // cobra prints it; a template would link text/template, see docs/decisions/build.md
+		Version:       thisBuild().name(), // cobra prints it; a template would link text/template, see docs/decisions/build.md
 	}
 	group(root)
 	root.SetUsageFunc(usage)

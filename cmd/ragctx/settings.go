@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/knadh/koanf/v2"
@@ -72,7 +73,7 @@ func (s option) kind() string {
 const globalSettings = "Global"
 
 // allSettings returns every setting in the order of the list, in groups.
-func allSettings() []setting {
+var allSettings = sync.OnceValue(func() []setting {
 	truth := checkOneOf("true", "false")
 	return slices.Concat(
 		grouped(globalSettings, []option{
@@ -154,7 +155,7 @@ func allSettings() []setting {
 		}),
 		grouped("Long conversations", conversationSettings()),
 	)
-}
+})
 
 // grouped puts settings into a group.
 func grouped(group string, lists ...[]option) (all []setting) {

@@ -37,6 +37,7 @@ func newVersion(lookupEnv) *cobra.Command {
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()
+			b.Embedder = builtin.Default().Identity().String() // which takes a while to load
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), b)
 			}
@@ -53,7 +54,6 @@ func describe(info *debug.BuildInfo) build {
 	b := build{
 		Version: "unknown", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Tokenizers: tokens.Names(), VectorGraphs: vectorGraphs(), VectorKernels: kernel.Best().Name,
-		Embedder: builtin.Default().Identity().String(),
 	}
 	if info == nil {
 		return b
@@ -72,6 +72,12 @@ func describe(info *debug.BuildInfo) build {
 
 // String returns what is printed after the name of the program.
 func (b build) String() string {
+	return fmt.Sprintf("%s\n%s %s\ntokenizers: %s\nvector graphs: %s\nvector kernels: %s\nembedder: %s", b.name(), b.Go, b.Platform,
+		strings.Join(b.Tokenizers, ", "), strings.Join(b.VectorGraphs, ", "), b.VectorKernels, b.Embedder)
+}
+
+// name returns the version and the revision.
+func (b build) name() string {
 	revision := b.Revision
 	if revision != "" && b.Modified {
 		revision += " with changes"
@@ -79,9 +85,7 @@ func (b build) String() string {
 	if revision != "" {
 		revision = " (" + revision + ")"
 	}
-	return fmt.Sprintf("%s%s\n%s %s\ntokenizers: %s\nvector graphs: %s\nvector kernels: %s\nembedder: %s",
-		b.Version, revision, b.Go, b.Platform,
-		strings.Join(b.Tokenizers, ", "), strings.Join(b.VectorGraphs, ", "), b.VectorKernels, b.Embedder)
+	return b.Version + revision
 }
 
 // thisBuild describes the running program.
