@@ -13,7 +13,7 @@ import (
 )
 
 // leastChange is the least confidence of a finding that is stored because it changes a known fact.
-const leastChange = 0.35
+const leastChange = 0.15
 
 // ChangeFinder finds the memories that the facts of a turn make obsolete. It is safe for concurrent use.
 type ChangeFinder struct {

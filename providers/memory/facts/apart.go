@@ -3,6 +3,7 @@ package facts
 
 import (
 	"bytes"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,18 +11,29 @@ import (
 
 // ruledOut reports whether a newer statement cannot make an older one obsolete, whatever their words are.
 func ruledOut(n, o *statement) bool {
-	if n.passes() || otherOrigin(n, o) || elsewhere(n, o) {
+	if n.passes() || otherOrigin(n, o) || elsewhere(n, o) || n.oneTime() && o.recurs() {
 		return true
 	}
-	return !endsTopic(n, o) && (otherPerson(n, o) && exchanged(n, o) == "" || // "Max is the boss in place of Lourdes"
-		otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || disagrees(n, o))
+	if endsTopic(n, o) || promotes(n, o) || otherInOwnRole(n, o) != "" {
+		return false
+	}
+	return otherPerson(n, o) && exchanged(n, o) == "" || // "Max is the boss in place of Lourdes"
+		otherName(n, o) || nameInCommon(n, o) || otherSubject(n, o) || disagrees(n, o)
 }
 
 // disagrees reports whether two statements of the same person or thing are about different matters.
 func disagrees(n, o *statement) bool {
 	return otherWish(n, o) || otherDenial(n, o) || personOnly(n, o) || timeOnly(n, o) || otherTopic(n, o) ||
 		placeOfThing(n, o) || partOfValue(n, o) || endsOther(n, o) || nameOnly(n, o) || anotherThing(n, o) || changesPart(n, o) ||
-		endsItsOwn(n, o) || verbOnly(n, o) || putDown(n, o)
+		endsItsOwn(n, o) || verbOnly(n, o) || putDown(n, o) || ofSpouse(n, o)
+}
+
+// ofSpouse reports whether the older statement names the user's partner, and the newer one gives another deed of that person: "Hugo left
+// his job".
+func ofSpouse(n, o *statement) bool {
+	own := func(x *statement) bool { return hasObject(x, o) || x.topics["work"] }
+	return o.topics["partner"] && mine(o) && n.owner == aPerson && oldIsSubject(n, o) && slices.ContainsFunc(n.whole.parts, own) &&
+		!n.hasAny(died)
 }
 
 // putDown reports whether a statement says where a thing was put: "left the Volvo at the station", but not "left the band in May".
@@ -121,9 +133,17 @@ func endsOther(n, o *statement) bool {
 	words := shared(n, o)
 	return n.changes().says(cueEnd, cueNoMore) && len(words) > 0 && !slices.ContainsFunc(words, func(x term) bool { return !x.verb() }) &&
 		slices.ContainsFunc(n.words, func(x term) bool {
-			return !x.verb() && !o.has(x) && !cueStems()[x.stem] && !timeStems[x.stem] && x.stem[0] > '9'
+			return !x.verb() && !o.has(x) && !cueStems()[x.stem] && !timeStems[x.stem] && !counted[x.stem] && x.stem[0] > '9'
 		})
 }
+
+// counted are the stems of numbers, of units of time and of words near them: "three weeks ago".
+var counted = func() map[string]bool {
+	out := stems(numberWords)
+	maps.Copy(out, stems(timeUnits))
+	maps.Copy(out, stems(wordSet("weeks months years days day ago one once wochen tage tag semaines mois jours dias meses")))
+	return out
+}()
 
 // nameOnly reports whether the older statement introduces somebody or something, and the newer one says something else of that
 // name: the dog called Biscuit, and Biscuit's food.
@@ -138,12 +158,23 @@ func nameOnly(n, o *statement) bool {
 	}
 	ws := n.ws
 	for i, w := range ws { // "Heron became Egret" has a new name
-		named := (c.says(cueBecome) || c.says(cueNow) && n.form() == nominalForm) && oldIsSubject(n, o) && n.kinds[aName]
+		named := (n.becomes() || c.says(cueNow) && n.form() == nominalForm) && oldIsSubject(n, o) && n.kinds[aName]
 		if o.has(term{stem: stem(n.source.folded(w))}) && (named || leaving[n.before(ws, i)]) {
 			return false
 		}
 	}
 	return true
+}
+
+// becomes reports whether a statement says that something became another one, and not only that a thing of it is new.
+func (s *statement) becomes() bool {
+	c := s.changes()
+	for i, w := range s.ws {
+		if x, ok := c.cueAt[i]; ok && x == cueBecome && !newWords[s.source.folded(w)] {
+			return true
+		}
+	}
+	return false
 }
 
 // shared returns the content words of the older statement that the newer one has.
@@ -205,7 +236,7 @@ func otherDenial(n, o *statement) bool {
 	}
 	lacks := func(x, y *statement) bool {
 		return slices.ContainsFunc(x.words, func(t term) bool {
-			return !t.verb() && t.stem[0] > '9' && !timeStems[t.stem] && !isCue(t.stem) &&
+			return !t.verb() && t.stem[0] > '9' && !timeStems[t.stem] && !counted[t.stem] && !isCue(t.stem) &&
 				!subjectHas(x, []term{t}) && !y.has(t)
 		})
 	}
@@ -367,6 +398,9 @@ func forNow(n *statement) bool {
 		return false
 	}
 	ws := n.ws
+	if n.last != nil && n.last.verbAt == len(n.last.ws) { // "this week only, the club meets on Thursday"
+		ws = slices.Concat(n.last.ws, ws)
+	}
 	for i, w := range ws {
 		f := n.source.folded(w)
 		var before string
@@ -379,6 +413,40 @@ func forNow(n *statement) bool {
 	}
 	return false
 }
+
+// oneTime reports whether a statement is about one day of many: "this Thursday's rehearsal", "am kommenden Dienstag".
+func (s *statement) oneTime() bool {
+	for i := range s.ws[:max(0, len(s.ws)-1)] {
+		f, next := s.source.folded(s.ws[i]), s.source.folded(s.ws[i+1])
+		if (comingWords[f] && weekDay(next) || weekDay(f) && comingWords[next]) && !s.lasting(s.ws, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// recurs reports whether a statement is about a day of every week: "on Thursdays", "le lundi".
+func (s *statement) recurs() bool {
+	for i, w := range s.ws {
+		f := s.source.folded(w)
+		before := ""
+		if i > 0 {
+			before = s.source.folded(s.ws[i-1])
+		}
+		day, plural := strings.CutSuffix(f, "s")
+		if everyWords[f] || weekDay(f) && (plural && dayWords[day] || before == "los" || before == "le" && s.source.quotesFrench()) {
+			return true
+		}
+	}
+	return false
+}
+
+func weekDay(f string) bool { return weekDays[strings.TrimSuffix(strings.TrimSuffix(f, "'s"), "s")] }
+
+var (
+	comingWords = wordSet("this next coming diesen kommenden nachsten ce prochain este proximo")
+	everyWords  = wordSet("every each weekly jeden jede jedes wochentlich wochentliche chaque tous toutes cada todos semanal")
+)
 
 // lasting reports whether the words before a time say that something holds from then on, or until then.
 func (s *statement) lasting(ws []word, i int) bool {

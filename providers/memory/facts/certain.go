@@ -43,6 +43,10 @@ func certain(n, o *statement) (why, value string, ok bool) {
 		return "something else in its place", n.subject[0].stem, true
 	case changes && slices.ContainsFunc(wishTopics(n), func(topic string) bool { return o.topics[topic] && anotherWish(n, o, topic) }):
 		return NewerWish, "", true
+	case promotes(n, o):
+		return "another position", stem(o.occupation()), true
+	case otherInOwnRole(n, o) != "":
+		return "somebody else in the role", otherInOwnRole(n, o), true
 	case anotherOfTopic(n, o):
 		return "another one of the kind", otherPlace(n, o), true
 	case anotherInRole(n, o):
@@ -234,7 +238,7 @@ func ended(s, o *statement) string {
 			if !o.has(x) || subjectHas(o, []term{x}) {
 				break
 			}
-			if verbForm(f) || x.verb() {
+			if (verbForm(f) || x.verb()) && !(sameStem(x.stem, stem(o.verb)) && s.endsPhrase(o, ws, j)) {
 				continue
 			}
 			if !s.endsPhrase(o, ws, j) {
@@ -350,15 +354,16 @@ var arriving = wordSet("to with by zu durch zum zur auf a par por vers pour")
 func (s *statement) endedAt(ws []word) (cue, object int) {
 	c := s.changes()
 	for i := range ws {
-		if x, ok := c.cueAt[i]; !ok || x != cueEnd {
+		if x, ok := c.cueAt[i]; !ok || x != cueEnd && !(x == cueNoMore && c.wide[i] && s.source.folded(ws[i]) == "no") { // "no more queue"
 			continue
 		}
 		for j := c.after(i); j < min(len(ws), i+6) && !s.source.comma(ws, j); j++ {
 			f := s.source.folded(ws[j])
-			if leads[f] {
+			if leads[f] || conjunctions[f] {
 				break
 			}
-			if isContent(f) && !isCue(f) && !verbForm(f) && !(term{stem: stem(f)}).verb() {
+			deed := j == c.after(i) && progressive(f) != ""
+			if isContent(f) && !isCue(f) && (deed || !verbForm(f) && !(term{stem: stem(f)}).verb()) {
 				return i, j
 			}
 		}
@@ -385,7 +390,7 @@ var (
 func (s *statement) endsPhrase(o *statement, ws []word, j int) bool {
 	for k := j + 1; k < len(ws) && ws[k].from == ws[k-1].to+1 && s.source.fold[ws[k-1].to] == ' '; k++ {
 		f := s.source.folded(ws[k])
-		if !isContent(f) || isCue(f) || dayWords[f] || verbForm(f) || endsAsAdverb(f) || f[0] <= '9' || function[f] || wholes[f] {
+		if !isContent(f) || isCue(f) || dayWords[f] || verbForm(f) || endsAsAdverb(f) || s.figure(ws[k]) || function[f] || wholes[f] {
 			return true
 		}
 		if !o.has(term{stem: stem(f)}) {
@@ -411,8 +416,14 @@ func hasObject(n, o *statement) bool {
 		if c.cueAt[i] == cueNoMore && n.verb != "" {
 			from = min(from, n.verbAt+1) // "doesn't drive trains any more"
 		}
+		if intransitive[n.source.folded(ws[i])] {
+			continue
+		}
 		for j := from; j < len(ws) && !n.source.comma(ws, j); j++ {
 			f := n.source.folded(ws[j])
+			if conjunctions[f] || c.cueAt[i] == cueEnd && (leads[f] || f == "a" && n.source.quotesSpanish()) {
+				break
+			}
 			if isContent(f) && !isCue(f) && !dayWords[f] && !timeUnits[f] && !endsAsAdverb(f) && !o.has(term{stem: stem(f)}) && f[0] > '9' {
 				return true
 			}
@@ -420,6 +431,10 @@ func hasObject(n, o *statement) bool {
 	}
 	return false
 }
+
+// intransitive are words for an end that have no object.
+var intransitive = wordSet(`died dies retired lapsed expired starb gestorben verstorben ausgezogen weggezogen mort morte decede decedee
+	murio muerto muerta fallecio jubilo jubilado jubilada caduco vencio`)
 
 // timeUnits are units of time, and what follows "for" as they do: "for good", "for ever".
 var timeUnits = wordSet("good ever year week month jahr woche monat an annee semaine mois ano semana mes")

@@ -135,7 +135,7 @@ var cueWords = func() map[string]cue {
 			correctif correccion perdon equivoque error al_final
 			misspoke my_bad make_that i_meant strike_that ignore_that false_alarm falsch verschrieben vertippt gemeint voulais_dire
 			erratum queria_decir quise_decir mejor_dicho`,
-		cuePast: `used_to formerly previously almost nearly fruher damals ehemals autrefois beinahe presque casi antes lived
+		cuePast: `failli used_to formerly previously almost nearly fruher damals ehemals autrefois beinahe presque casi antes lived
 			worked wohnte arbeitete habitais travaillais vivia trabajaba student`,
 		cueStay: `stays stay still keep keeps kept unchanged remains same bleibt bleiben weiter weiterhin reste restent
 			garde gardons sigue siguen conservamos igual unverandert wie_gehabt touched
@@ -164,7 +164,7 @@ var cueStems = sync.OnceValue(func() map[string]bool { return stems(cueWords) })
 var unsure = regexp.MustCompile(`\b(?:maybe|perhaps|might|(?:i|we|he|she|they|it|user|and) may|could|would|considering|` +
 	`consider|thinking (?:about|of)|think about|not sure|unsure|possibly|` +
 	`probably|wondering|suggests?|recommends?|advises?|empfiehlt|empfehlen|schlagt vor|conseille|recommande|` +
-	`recomienda|sugiere|aconseja|tempted|hope to|hoping|if|wish|toying|someday|some day|one day|undecided|should|` +
+	`recomienda|sugiere|aconseja|tempted|hope to|hoping|if|wish|toying|someday|some day|undecided|should|` +
 	`vielleicht|eventuell|uberlege|uberlegen|wurde gern|wurde gerne|moglicherweise|wahrscheinlich|noch nicht sicher|` +
 	`nicht sicher|falls|ob|konnte|konnten|mochte|` +
 	`peut-etre|j'hesite|hesite|pense a|envisage|probablement|pas sur|aimerais|voudrais|si jamais|pourrais|` +
@@ -188,11 +188,14 @@ var noChange = regexp.MustCompile(`\b(?:not|n't|never|nicht|no|pas|ni)\b(?: [a-z
 var proposal = regexp.MustCompile(`\b(?:should|could|would|suggests?|recommends?|empfehlen|conseille|recommande|` +
 	`recomienda|sugiere|konnte|soll)\b`)
 
+// prefers finds a wish in the words of a possibility: "I'd now prefer long answers".
+var prefers = regexp.MustCompile(`\b(?:would (?:now |rather |actually )?prefer|prefererais|preferiria)\b`)
+
 // readChange finds what the words between two positions change.
 func readChange(t *text, from, to int, order bool) change {
 	words := t.fold[from:to]
 	c := change{cueAt: map[int]cue{}, wide: map[int]bool{}, denied: noChange.Match(words), ahead: coming.Match(words)}
-	c.doubt = unsure.Match(words) && !(order && proposal.Match(words))
+	c.doubt = unsure.Match(words) && !(order && proposal.Match(words)) && !prefers.Match(words)
 	ws := t.words(from, to)
 	for i, w := range ws {
 		f := t.folded(w)
@@ -207,7 +210,7 @@ func readChange(t *text, from, to int, order bool) change {
 		if !ok {
 			x, ok = t.parted(ws, i)
 		}
-		if !ok {
+		if !ok && !(i > 0 && t.participleNoun(t.folded(ws[i-1]), f)) {
 			x, ok = t.verbCue(f)
 		}
 		if !ok && t.beginsAt(ws, i) {

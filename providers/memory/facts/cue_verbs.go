@@ -102,6 +102,11 @@ var verbCues = sync.OnceValue(func() map[string]map[string]cue {
 	return out
 })
 
+// participleNoun reports whether the form of a Spanish verb is a noun behind its article: "la partida".
+func (t *text) participleNoun(before, f string) bool {
+	return t.quotesSpanish() && articleWords[before] && hasAnySuffix(f, "ada", "adas", "ida", "idas", "ado", "ados", "ido", "idos")
+}
+
 // verbCue returns the cue of a form of [verbCues] in the language of the text.
 func (t *text) verbCue(f string) (cue, bool) {
 	lang := "en"

@@ -112,7 +112,7 @@ func evidence(n, o *statement, common func(string) bool, add func(name string, v
 	when("only the thing, end", only, c.says(cueEnd))
 	when("only the thing, replace", only, c.says(cueReplace, cueBecome))
 	when("only the thing, no more", only, c.says(cueNoMore))
-	if value && n.besides(changeCues[:]...) {
+	if value && n.besides(o, changeCues[:]...) {
 		when("name, change beside", v.nameInValue > 0)
 		when("value, change beside", len(things) > 0)
 	}
@@ -164,9 +164,13 @@ func thingsInCommon(n, o *statement) []term {
 	})
 }
 
-// besides reports whether another part of the content of a statement has one of some cues.
-func (s *statement) besides(any ...cue) bool {
-	return slices.ContainsFunc(s.whole.parts, func(x *statement) bool { return x != s && x.changes().says(any...) })
+// besides reports whether another part of the content of a statement has one of some cues, and is not about another part of the
+// older content.
+func (s *statement) besides(o *statement, any ...cue) bool {
+	return slices.ContainsFunc(s.whole.parts, func(x *statement) bool {
+		of := func(p *statement) bool { return p != o && len(thingsInCommon(x, p)) > 0 }
+		return x != s && x.changes().says(any...) && !slices.ContainsFunc(o.whole.parts, of)
+	})
 }
 
 // namesBeside reports whether another part of its content names a thing of the older statement that the newer one does not: "Zubiri

@@ -128,6 +128,14 @@ func (s *statement) findForms() map[string][]string {
 		for i+1 < len(ws) && ws[i].f[0] <= '9' && ws[i+1].sign != ' ' && ws[i+1].f[0] <= '9' {
 			i++
 		}
+		if month := i + 1; form == "@date" && ws[i].f[0] <= '9' { // "14 May" is one value
+			if month < len(ws) && ofWords[ws[month].f] {
+				month++
+			}
+			if month < len(ws) && dayWords[ws[month].f] {
+				i = month
+			}
+		}
 		out[form] = append(out[form], strings.TrimSuffix(strings.ToLower(s.source.orig(s.ws[from].from, s.ws[i].to)), "s"))
 	}
 	return out

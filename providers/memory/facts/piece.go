@@ -83,7 +83,7 @@ func (r *pieceReader) joins(k int) bool {
 	if r.f[k] != "plus" || !r.loose {
 		return joiners[r.f[k]]
 	}
-	if k > 0 && (r.f[k-1] == "en" || r.f[k-1] == "de") {
+	if k > 0 && (r.f[k-1] == "en" || r.f[k-1] == "de" || definite[r.f[k-1]]) {
 		return false
 	}
 	return !slices.ContainsFunc(r.f[max(0, k-4):k], func(f string) bool {

@@ -10,6 +10,33 @@ import (
 type ending struct {
 	gone, over bool   // obsolete; without a successor
 	beside     string // what the part says without its old value
+	by         *statement
+	value      string // the stem of the old value, if it is known
+}
+
+// leave finds the rest of the obsolete parts, without their old values.
+func (s *Statements) leave(endings []ending) {
+	for i := range endings {
+		end := &endings[i]
+		if !end.gone {
+			continue
+		}
+		o, text := s.parts[i], s.texts[i]
+		followed := !end.over && i+1 < len(endings) && !endings[i+1].gone && s.supplements(i+1)
+		if end.beside = o.beside(text, end.value); end.beside == "" || followed {
+			end.beside = o.withoutValue(end.by, end.value, text, end.over, followed)
+		}
+	}
+}
+
+// supplements reports whether a part only adds a name, a companion or a number to the part before it: ", with sixty guests".
+func (s *Statements) supplements(i int) bool {
+	x := s.parts[i]
+	if x.verbAt < len(x.ws) || !x.adverbial() || s.joined(i) {
+		return false
+	}
+	return withWords[x.source.folded(x.ws[0])] || prepositional[x.source.folded(x.ws[0])] &&
+		slices.ContainsFunc(x.ws[1:], func(w word) bool { return x.source.capital(w.from) && !dayWords[x.source.folded(w)] })
 }
 
 // without returns the content without its obsolete parts, or "" if nothing is left. A part leaves what it says beside its old
@@ -21,7 +48,7 @@ func (s *Statements) without(endings []ending) string {
 		if !end.gone {
 			text = strings.Trim(text, " ,;:-.")
 			if i > 0 && endings[i-1].gone && s.parts[i].verbAt == len(s.parts[i].ws) {
-				if s.parts[i].adverbial() && !s.joined(i) {
+				if s.parts[i].adverbial() && !s.joined(i) && !(endings[i-1].beside != "" && s.supplements(i)) {
 					endings[i].gone = true
 					continue
 				}
@@ -200,19 +227,26 @@ func (s *statement) withoutConjunct(text, value string) string {
 
 // withoutValue returns a statement without the phrases that a newer one changes: "takes the train from Croydon" of "takes the 8:04
 // train from Croydon", if the train leaves at 7:41 now. If the thing itself ended, joined things remain. It returns "" if the
-// remainder says nothing by itself.
-func (s *statement) withoutValue(n *statement, text string, over bool) string {
+// remainder says nothing by itself. A part that follows may say the rest.
+func (s *statement) withoutValue(n *statement, value, text string, over, followed bool) string {
 	prefix, ok := strings.CutSuffix(text, s.source.quote(s.from, s.to))
 	first := s.verbAt + 1
 	if first > len(s.ws) {
 		first = 0
 	}
-	changed := s.changedBy(n, first)
-	if !ok || s.order || len(changed) == 0 {
+	if s.order && len(s.asWish().values) > 0 {
+		return s.withoutWish(n, prefix)
+	}
+	changed := s.changedBy(n, value, first)
+	if !ok || len(changed) == 0 {
 		return ""
 	}
 	old := func(w word) bool { return changed[w] }
 	figure := !slices.ContainsFunc(s.ws, func(w word) bool { return old(w) && !s.figure(w) })
+	timed := !slices.ContainsFunc(s.ws, func(w word) bool { return old(w) && !s.figure(w) && !dayWords[s.source.folded(w)] })
+	if s.order && !timed {
+		return ""
+	}
 	starts := append(s.phrases(first, over && !figure), len(s.ws))
 	phrase := func(i int) []word { return s.ws[starts[i]:starts[i+1]] }
 	begins := func(i int, any map[string]bool) bool {
@@ -225,7 +259,7 @@ func (s *statement) withoutValue(n *statement, text string, over bool) string {
 		company = company || begins(i, withWords) && slices.ContainsFunc(s.ws[starts[i]:], old)
 	}
 	var out []string
-	at, kept := s.from, false
+	at, kept := s.from, followed
 	for i := range starts[1:] {
 		joined = joined || begins(i, conjunctions)
 		if slices.ContainsFunc(phrase(i), old) {
@@ -235,7 +269,8 @@ func (s *statement) withoutValue(n *statement, text string, over bool) string {
 			}
 			continue
 		}
-		noun := joined || company || figure && begins(i, purposes) || i == 0 && begins(1, conjunctions)
+		noun := joined || company || timed || s.occupation() != "" && begins(i, placePrepositions) || figure && begins(i, purposes) ||
+			i == 0 && begins(1, conjunctions)
 		if slices.ContainsFunc(phrase(i), func(w word) bool { return s.ownValue(n, w, noun, object) }) {
 			kept = true
 			if begins(i, conjunctions) && at == s.ws[starts[i]].from {
@@ -257,13 +292,27 @@ func (s *statement) figure(w word) bool {
 }
 
 // changedBy returns the words of a statement, from one on, with the values that a newer one changes. These are values of the same form,
-// or words of both. Of joined phrases with a common word, the other words decide: "dental and home insurance".
-func (s *statement) changedBy(n *statement, first int) map[word]bool {
+// the old value or place if it is known, or words of both. Of joined phrases with a common word, the other words decide: "dental and
+// home insurance".
+func (s *statement) changedBy(n *statement, value string, first int) map[word]bool {
 	out := map[word]bool{}
-	for _, form := range otherForms(n, s) {
-		for _, at := range s.formsAt()[form] {
-			out[s.ws[at]] = true
+	for _, x := range append([]*statement{n}, n.whole.parts...) { // "the party was moved, it's on 21 May now"
+		if len(out) > 0 || x != n && foreignSubjects(x, s) {
+			continue
 		}
+		for _, form := range otherForms(x, s) {
+			for _, at := range s.formsAt()[form] {
+				out[s.ws[at]] = true
+			}
+		}
+	}
+	for _, w := range s.ws[first:] {
+		if len(out) == 0 && value != "" && stem(s.source.folded(w)) == value {
+			out[w] = true
+		}
+	}
+	if w, ok := s.oldPlace(n); len(out) == 0 && ok && s.companion(true) == "" {
+		out[w] = true
 	}
 	if len(out) > 0 {
 		return out
@@ -275,7 +324,8 @@ func (s *statement) changedBy(n *statement, first int) map[word]bool {
 	for _, w := range s.ws[first:] {
 		f := s.source.folded(w)
 		x := term{stem: stem(f)}
-		if isContent(f) && n.has(x) && !x.verb() && !verbForm(f) && (first == 0 || !subjectHas(s, []term{x})) && count[x.stem] == 1 {
+		deed := (x.verb() || verbForm(f)) && !s.source.capital(w.from)
+		if isContent(f) && n.has(x) && !deed && (first == 0 || !subjectHas(s, []term{x})) && count[x.stem] == 1 {
 			out[w] = true
 		}
 	}
@@ -286,6 +336,69 @@ func (s *statement) changedBy(n *statement, first int) map[word]bool {
 		}
 	}
 	return out
+}
+
+// oldPlace returns the name of the place of a statement, if a newer one only shares a thing with it and names another place: "moved the
+// novel to Lisbon".
+func (s *statement) oldPlace(n *statement) (old word, ok bool) {
+	named := func(s, other *statement, at map[string]bool) (word, bool) {
+		for i := 1; i < len(s.ws); i++ {
+			f := s.source.folded(s.ws[i])
+			if at[s.source.folded(s.ws[i-1])] && s.source.capital(s.ws[i].from) && !dayWords[f] && !other.has(term{stem: stem(f)}) {
+				return s.ws[i], true
+			}
+		}
+		return word{}, false
+	}
+	name := func(x term) bool { return x.proper && x.stem[0] > '9' && !n.source.quotesGerman() }
+	if _, ok := named(n, s, toPlaces); !ok || slices.ContainsFunc(shared(n, s), name) {
+		return word{}, false
+	}
+	return named(s, n, placeNames)
+}
+
+// toPlaces stand before the name of a new place, placeNames before any place.
+var (
+	toPlaces   = wordSet("to nach a en in au")
+	placeNames = wordSet("in at of from nach aus ab bei a en au")
+)
+
+// withoutWish returns an order without the phrase that a newer wish overrules: "answer briefly" of "answer in English and briefly".
+func (s *statement) withoutWish(n *statement, prefix string) string {
+	t := s.source
+	starts := []int{0}
+	for i := 1; i+1 < len(s.ws); i++ {
+		if conjunctions[t.folded(s.ws[i])] {
+			starts = append(starts, i+1)
+		}
+	}
+	starts = append(starts, len(s.ws)+1)
+	newer := n.asWish().values
+	var left []string
+	gone := false
+	for i, from := range starts[:len(starts)-1] {
+		phrase := s.ws[from : starts[i+1]-1]
+		values := readWish(t, phrase[0].from, phrase[len(phrase)-1].to).values
+		overruled := len(values) == 0
+		for topic := range values {
+			overruled = overruled || newer[topic] != ""
+		}
+		if gone = gone || overruled; overruled {
+			continue
+		}
+		if i > 0 && len(left) == 0 {
+			verb := slices.IndexFunc(s.ws, func(w word) bool { return prepositional[t.folded(w)] })
+			if verb < 1 {
+				return ""
+			}
+			left = append(left, t.quote(s.from, s.ws[verb-1].to))
+		}
+		left = append(left, t.quote(phrase[0].from, phrase[len(phrase)-1].to))
+	}
+	if !gone || len(left) == 0 {
+		return ""
+	}
+	return prefix + strings.Join(left, " ")
 }
 
 // formsAt returns the first words of the values of a statement by their forms.
@@ -326,7 +439,16 @@ func (s *statement) ownValue(n *statement, w word, noun, object bool) bool {
 	if dayWords[f] || s.figure(w) {
 		return !object
 	}
-	return noun || s.source.capital(w.from) && w != s.ws[0]
+	return noun || w != s.ws[0] && (s.source.capital(w.from) || s.code(w))
+}
+
+// code reports whether a word is a part of a name with a number in it: "eu-west-1".
+func (s *statement) code(w word) bool {
+	at := slices.Index(s.ws, w)
+	for at+1 < len(s.ws) && s.ws[at+1].from == s.ws[at].to+1 && s.source.fold[s.ws[at].to] == '-' {
+		at++
+	}
+	return s.ws[at] != w && s.source.folded(s.ws[at])[0] <= '9'
 }
 
 // purposes begin the phrase of a thing that is paid, weighed or counted.

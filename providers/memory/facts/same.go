@@ -24,14 +24,12 @@ func Supersedes(newer, older *Statements, common func(stem string) bool) (why, r
 		for _, n := range newer.parts {
 			if reason, value, yes := supersedes(n, o, common); yes && !older.outshines(n, o) {
 				why = reason
-				endings[i] = ending{gone: true, over: reason == overReason, beside: o.beside(older.texts[i], value)}
-				if endings[i].beside == "" {
-					endings[i].beside = o.withoutValue(n, older.texts[i], reason == overReason)
-				}
+				endings[i] = ending{gone: true, over: reason == overReason, by: n, value: value}
 				break
 			}
 		}
 	}
+	older.leave(endings)
 	if why == "" {
 		return "", "", false
 	}
@@ -82,7 +80,7 @@ func supersedes(newer, older *statement, common func(string) bool) (why, value s
 	if score < 0 {
 		return "", "", false
 	}
-	if c.says(cueEnd, cueNoMore) && !c.says(cueReplace) {
+	if c.says(cueEnd, cueNoMore) && !c.says(cueReplace) && len(otherForms(newer, older)) == 0 {
 		return overReason, companionIn(newer, older), true
 	}
 	if value = anotherVersion(newer, older); value == "" {

@@ -315,6 +315,22 @@ func TestMatcherReadsTheOldValue(t *testing.T) {
 		{"Production is on hetzner.", "Staging is on ovh now.", false},
 		{"El usuario dice: «Tengo un perro»", "El usuario dice: «Es quite bueno»", false},
 		{"The user plays the piano.", "Lena sold her piano stool.", false},
+		{"The user smokes about ten a day.", "The user quit smoking three weeks ago, not one since.", true},
+		{"The user smokes a pipe.", "Gave up the pipe six weeks ago.", true},
+		{"The user drinks tea.", "The user stopped drinking coffee.", false},
+		{"El usuario dice: «Tenemos una perra, Luna»", "El usuario dice: «Luna murió el domingo de vieja»", true},
+		{"The user has a rehearsal on Thursdays.", "This Thursday's rehearsal is cancelled because the hall is flooded.", false},
+		{"The user has a rehearsal on Thursdays.", "The Thursday rehearsal is cancelled for good.", true},
+		{"The user's book club meets on Tuesday.", "This week only, the club meets on Thursday.", false},
+		{"L'utilisateur dit : « Les vacances sont en août »", "L'utilisateur dit : « J'ai failli annuler les vacances »", false},
+		{"El usuario dice: «Soy camarero en el bar Tejo»", "El usuario dice: «Me hicieron encargado del bar Tejo»", true},
+		{"Der Nutzer sagt: „Ich bin Pflegerin im Altenheim“", "Der Nutzer sagt: „Man hat mich befördert“", true},
+		{"The user is a roofer.", "They promoted the user's brother.", false},
+		{"The user lives in Brixton with the user's partner Marcus.", "Dele is the user's partner now.", true},
+		{"The user lives in Brixton with the user's partner Marcus.", "Dele is the user's accountant now.", false},
+		{"Der Nutzer sagt: „wir fahren einen Touran“", "Der Nutzer sagt: „Den Touran haben wir gegen einen Jogger getauscht“", true},
+		{"El usuario dice: «estoy casado con Inés»", "El usuario dice: «Inés ha dejado su puesto»", false},
+		{"Der Nutzer sagt: „Ich habe eine Stute namens Wolke“", "Der Nutzer sagt: „Wolke hat einen neuen Sattel bekommen“", false},
 	} {
 		if _, _, gone := Supersedes(ReadStatements(x.newer, false, ""), ReadStatements(x.older, false, ""), rare); gone != x.gone {
 			t.Errorf("%q after %q: obsolete is %v", x.newer, x.older, gone)
@@ -376,6 +392,28 @@ func TestMatcherLeavesOtherStatements(t *testing.T) {
 		},
 		{
 			"The user trains at 6 am with the user's gym buddy Hal.", "Hal dropped out on the user.", "The user trains at 6 am.",
+		},
+		{
+			"The jubilee dinner is on 14 May in the town hall, with about fifty guests.", "The dinner was pushed back a week, it's 21 May now.",
+			"The jubilee dinner is in the town hall, with about fifty guests.",
+		},
+		{
+			"L'utilisateur dit : « Mon cours de yoga a lieu le lundi soir, avec Solène »",
+			"L'utilisateur dit : « À partir de mars, le yoga passe au jeudi soir »",
+			"L'utilisateur dit : « Mon cours de yoga a lieu, avec Solène »",
+		},
+		{
+			"El usuario dice: «Juego al frontón los martes con Iker»", "El usuario dice: «Desde esta semana el frontón es los jueves»",
+			"El usuario dice: «Juego al frontón con Iker»",
+		},
+		{
+			"El usuario dice: «Estoy escribiendo una novela ambientada en Vigo, con Ulysses»",
+			"El usuario dice: «He trasladado la novela a Lisboa»",
+			"El usuario dice: «Estoy escribiendo una novela ambientada, con Ulysses»",
+		},
+		{
+			"The user's main database is PostgreSQL 13 in eu-west-1.", "The user upgraded it to PostgreSQL 17.",
+			"The user's main database is in eu-west-1.",
 		},
 		{
 			"The user pays £39 a month for the desk and £17.99 for Spotify.", "The desk went up to £49.", "£17.99 for Spotify.",
@@ -509,6 +547,10 @@ func TestReasonsEndWithWishes(t *testing.T) {
 		{
 			"The user says: “answer in French, it's my sister who pays the bills”", "The user says: “answer in English from now on”",
 			"it's my sister who pays the bills",
+		},
+		{
+			"L'utilisateur dit : « Réponds-moi en anglais et de façon brève »", "L'utilisateur dit : « réponds désormais en français »",
+			"Réponds-moi de façon brève",
 		},
 		{"The user says: “answer in French because I'm learning it”", "The user says: “answer in English from now on”", ""},
 	} {

@@ -33,7 +33,7 @@ func enough(f Fact, p float64) bool {
 }
 
 // leastShown is the least confidence at which a rejected fact is returned by [Explain].
-const leastShown = 0.2
+const leastShown = 0.1
 
 // weigh returns the facts of a message: the units likely to be worth remembering, refined by rules
 // where those know more.

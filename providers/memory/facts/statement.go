@@ -122,6 +122,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 		s.fill(t, s.ws, quoted, last == nil)
 		s.name = s.nameOf(t, s.ws, speaker)
 		s.called = foldWord(s.name)
+		s.order = s.order && !s.habit()
 		if last != nil && s.owner == aThing && len(s.subject) == 0 || x.subject != "" && last != nil {
 			s.owner, s.person, s.name, s.called = last.owner, last.person, last.name, last.called
 			if s.subject = last.subject; x.subject != "" {
@@ -139,6 +140,20 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 		last = s
 	}
 	return out
+}
+
+// habit reports whether the sentence of an order is about a deed of the user: "we drive a Touran".
+func (s *statement) habit() bool {
+	return mine(s) && s.verbAt < len(s.ws) && !wanting[s.source.folded(s.ws[s.verbAt])] && !s.denies &&
+		!ofAnswers.Match(s.source.fold[s.from:s.to]) && len(readWish(s.source, s.from, s.to).values) == 0 && pronounBefore(s)
+}
+
+// pronounBefore reports whether a pronoun of the user stands next to the verb of a statement.
+func pronounBefore(s *statement) bool {
+	return slices.ContainsFunc(s.ws[max(0, s.verbAt-1):min(len(s.ws), s.verbAt+2)], func(w word) bool {
+		f := s.source.folded(w)
+		return f == "user" || firstSingular[f] || firstPlural[f]
+	})
 }
 
 // listed reports whether a part without a verb is another object of the part before: "we have a dog, two cats".

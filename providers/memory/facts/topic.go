@@ -43,7 +43,7 @@ func (s *statement) occupation() string {
 		case !copula || isCue(f) && cueWords[f] == cueNow || adverbs[f]:
 		case indefinite[f]:
 			article = true
-		case article && isContent(f) && !noTrades[f] && (trained[f] || hasAnySuffix(f, tradeEndings...)):
+		case (article || trained[f]) && isContent(f) && !noTrades[f] && (trained[f] || hasAnySuffix(f, tradeEndings...)):
 			return f
 		default:
 			return ""
@@ -84,6 +84,40 @@ func anotherOfTopic(n, o *statement) bool {
 		return true
 	}
 	return o.topics["home"] && n.newOne("home")
+}
+
+// promotes reports whether a statement says that the user, with an occupation so far, got another position: "they promoted me".
+func promotes(n, o *statement) bool {
+	return o.occupation() != "" && (mine(n) || n.actsOnUser()) && (n.hasAny(promotions) || n.madeOf())
+}
+
+// madeOf reports whether a Spanish statement names a new position of the user: "me hicieron encargado".
+func (s *statement) madeOf() bool {
+	return len(s.ws) > 2 && s.source.folded(s.ws[0]) == "me" && s.source.folded(s.ws[1]) == "hicieron" && !nominal[s.source.folded(s.ws[2])]
+}
+
+var promotions = wordSet(`promoted demoted appointed befordert ernannt promu promue nommee retrogradee ascendieron ascendido
+	ascendida ascendi nombraron`)
+
+// otherInOwnRole returns the stem of the older name, if both statements name a person in a role for the user, and it is another one
+// now: "Dele is the user's partner".
+func otherInOwnRole(n, o *statement) string {
+	if !n.changes().says(cueNow) || n.form() != nominalForm || n.owner != aPerson || !mine(o) {
+		return ""
+	}
+	for i := n.verbAt + 1; i+1 < len(n.ws); i++ {
+		if f := n.source.folded(n.ws[i]); f != "user's" && !ownWord[f] {
+			continue
+		}
+		role := n.source.folded(n.ws[i+1])
+		for j := 1; j+1 < len(o.ws); j++ {
+			if own := o.source.folded(o.ws[j-1]); o.source.folded(o.ws[j]) == role && (own == "user's" || ownWord[own]) &&
+				o.source.capital(o.ws[j+1].from) {
+				return stem(o.source.folded(o.ws[j+1]))
+			}
+		}
+	}
+	return ""
 }
 
 // otherPlace returns the stem of the older employer, if the newer statement names only another one: "is a nurse at St Olave's" and

@@ -422,6 +422,9 @@ func objectStem(f string) string {
 	if len(x) == 4 {
 		return strings.TrimSuffix(x, "s") // jobs
 	}
+	if len(f) == 5 && len(x) == 3 && strings.HasSuffix(f, "es") {
+		return f[:4] // jokes
+	}
 	return x
 }
 

@@ -292,7 +292,7 @@ var (
 
 // withdrawn finds words that take an earlier wish back.
 var withdrawn = regexp.MustCompile(` (?:forget (?:about |what |the |that |my |everything )|never mind|scrap|scratch|` +
-	`drop (?:the|that|this|all|my)|no (?:more )?need|` +
+	`drop (?:the|that|this|all|my)|no (?:more )?need|no more [a-z]+|no (?:\S+ ){1,2}mas|kein(?:e|en)? [a-z]+ mehr|ne \S+ plus de|` +
 	`(?:not|n't|isn't|aren't) (?:necessary|needed|required)|needn't|(?:don't|needn't|not) (?:have|need) to|no longer|any ?more|` +
 	`is over|are over|lifted|` +
 	`vergiss|nicht mehr notig|nicht langer|nimmer|musst du nicht|brauchst du nicht|brauche ich nicht mehr|kannst du weglassen|` +
@@ -347,7 +347,7 @@ var plainWish = wordSet(`give show use make put add include set provide want lik
 	lieber einfach bitte immer ab jetzt kunftig heute hochstens maximal gern lass brauchst musst mehr sag mach mache
 	prefererais plait laisse tomber oublie olvida vergiss wanted heute hoy today aujourd'hui compte suisses halte dich weglassen thing
 	things stuff business rule rules request sache regel histoire truc regle cosa lo tema once act habit talk
-	angeben jede jeder jedes einzelnen
+	mind changed uberlegt anders avis idea opinion angeben jede jeder jedes einzelnen
 	reponse reponses donne mets mettez utilise utilisez fais fait ecris texte textes veuillez peux tu toi moi chaque maintenant partir
 	desormais dorenavant plutot toujours besoin inutile format
 	respuesta respuestas pon ponme dame usa utiliza haz escribe texto textos siempre puedes ahora partir adelante mejor favor hoy
