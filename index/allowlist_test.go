@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ragctx/ragctx/index"
+	"github.com/ragctx/ragctx/internal/text/analysis"
 	"github.com/ragctx/ragctx/internal/text/timeexpr"
 )
 
@@ -118,4 +119,33 @@ func TestNarrowingChangesNothing(t *testing.T) {
 			t.Fatalf("query %+v:\n%s\nwhere nothing is narrowed\n%s", q, got, want)
 		}
 	})
+}
+
+// TestRarePhrasesNarrow checks that a phrase of few texts is looked up in these texts alone, and that the hits are the same.
+func TestRarePhrasesNarrow(t *testing.T) {
+	two := &index.Item{ID: 900, Recorded: t0}
+	rare := []index.Chunk{{ID: 900, Seq: 900, Item: two, Text: "red apple"}, {ID: 901, Seq: 900, Item: two, Ordinal: 1, Text: "green apple"}}
+	for name, c := range map[string]struct {
+		texts int // that have the phrase, too
+		only  index.Only
+		hits  int
+	}{"rare": {0, index.Only{900, 901}, 1}, "frequent": {40, nil, 41}} {
+		h, words, _ := open(t)
+		var all []index.Chunk
+		for i := range uint64(400) {
+			text := "fig tree"
+			if i < uint64(c.texts) { //nolint:gosec // not negative
+				text = "red apple"
+			}
+			all = append(all, index.Chunk{ID: i + 1, Seq: 900, Item: &index.Item{ID: i + 1, Recorded: t0}, Text: text})
+		}
+		apply(t, h, index.Batch{Seq: 900, Add: append(all, rare...)})
+		q := index.Query{Text: "apple", Phrases: analysis.Phrases(`"red apple"`), K: 50, Now: t0, Scope: index.Scope{AnyUser: true}}
+		if got := ids(search(t, h, q)); len(got) != c.hits || !slices.Contains(got, 900) {
+			t.Errorf("%s: found %v", name, got)
+		}
+		if !slices.Equal(words.asked.Only, c.only) || (words.asked.Only == nil) != (c.only == nil) {
+			t.Errorf("%s: narrowed to %v, want %v", name, words.asked.Only, c.only)
+		}
+	}
 }

@@ -83,7 +83,11 @@ type partResults struct {
 // searchParts searches both indexes.
 func (h *Hybrid) searchParts(ctx context.Context, r *Retrieval) (a partResults) {
 	view := h.view.Load()
-	accept, only := h.requireTerms(ctx, r.Must, h.acceptFunc(view, &r.Where)), h.allowList(view, &r.Where)
+	accept, required := h.requireTerms(ctx, view, r.Must, h.acceptFunc(view, &r.Where))
+	only := h.allowList(view, &r.Where)
+	if only == nil && !r.Sessions { // sessions have other chunks, too
+		only = required
+	}
 	a.space = h.vector.Load()
 	var wg sync.WaitGroup
 	if len(r.Vector) > 0 {
