@@ -191,9 +191,15 @@ func maintainSlot[L part](ctx context.Context, h *Hybrid, name string, s *slot[L
 		if ctx.Err() != nil {
 			return 0
 		}
-		h.opts.Logger.WarnContext(ctx, "index could not be fed; that is retried", "index", name, "error", err)
+		level := slog.LevelWarn
+		if s.loggedUnfed {
+			level = slog.LevelDebug
+		}
+		s.loggedUnfed = true
+		h.opts.Logger.Log(ctx, level, "index could not be fed; that is retried", "index", name, "error", err)
 		return time.Second
 	}
+	s.loggedUnfed = false
 	return 0
 }
 

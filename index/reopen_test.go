@@ -253,3 +253,35 @@ func TestServerIsBack(t *testing.T) {
 		t.Errorf("opened %d times", n)
 	}
 }
+
+// TestStoreThatIsAway has a store fail twice when an index is fed. That is logged once.
+func TestStoreThatIsAway(t *testing.T) {
+	var log logtest.Buffer
+	f := &awayFeed{}
+	h := newHarness(t, index.Options{
+		Feed: f, Space: index.Space{Name: "s"}, Deferred: true, Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	defer h.Close()
+	f.add(one(1, "apple", 1, 0))
+	if err := h.CatchUp(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, h, index.Query{Text: "apple", Vector: []float32{1, 0}, Space: "s"})
+	if n := strings.Count(log.String(), "cannot be read"); n != 1 {
+		t.Errorf("logged %d times: %s", n, log.String())
+	}
+}
+
+// awayFeed fails twice to give texts.
+type awayFeed struct {
+	history
+
+	failed atomic.Int32
+}
+
+func (f *awayFeed) Follow(ctx context.Context, after uint64, want index.Want) (index.Batch, error) {
+	if want.Texts && f.failed.Add(1) <= 2 {
+		return index.Batch{}, errors.New("it cannot be read")
+	}
+	return f.history.Follow(ctx, after, want)
+}

@@ -50,7 +50,8 @@ type slot[L part] struct {
 	at        atomic.Uint64 // it has everything up to this change; set under Hybrid.write
 	failures  atomic.Int64  // consecutive; set under Hybrid.write
 
-	logged bool // why it cannot be opened was logged since it was last open; only maintenance uses this
+	// Whether it was logged that it cannot be opened since it was last open, and that it cannot be fed. Only maintenance uses these.
+	logged, loggedUnfed bool
 
 	// Guarded by Hybrid.write.
 	retry  time.Time // not before this time

@@ -89,7 +89,7 @@ func (x *part) open(ctx context.Context, knows func(origin string) bool, making 
 	if x.follows() {
 		return fmt.Errorf("%w: pgvector: the process that writes has not filled %s yet", ragctx.ErrUnavailable, x.table)
 	}
-	return x.do(ctx, dropTime, func(ctx context.Context) error {
+	return x.change(ctx, dropTime, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
 			if err := remove(ctx, tx, []string{x.table}, ofCollection, x.of.Namespace, x.of.Kind, x.space); err != nil {
 				return err
@@ -144,7 +144,7 @@ func (x *part) write(ctx context.Context, seq uint64, gone []uint64, added count
 		returned = "1 AS place, 0 AS length"
 	}
 	var chunks int64
-	err := x.do(ctx, writeTime+time.Duration(len(gone))*rowTime, func(ctx context.Context) error {
+	err := x.change(ctx, writeTime+time.Duration(len(gone))*rowTime, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, x.pool, func(tx pgx.Tx) error {
 			err := tx.QueryRow(ctx, fmt.Sprintf(changing, quoted(x.table), returned), x.id, keysOf(gone), number(seq), x.origin(),
 				number(x.saved), added.chunks, added.items, added.length).Scan(&chunks)

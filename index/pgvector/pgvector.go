@@ -106,7 +106,11 @@ func parse(raw string) (config *pgxpool.Config, schema string, err error) {
 	return config, schema, nil
 }
 
-const maxConnections = 16
+// Connections, and writes at the same time: those that wait for a lock leave connections to searches.
+const (
+	maxConnections = 16
+	maxWrites      = 8
+)
 
 // Limits of a search, and of a write with as many times rowTime as it has rows. A collection that is dropped may have millions.
 const (
@@ -121,6 +125,7 @@ type Opener struct {
 	pool    *pgxpool.Pool
 	schema  string
 	follows func() bool
+	writes  chan struct{} // has the writes under way
 	log     *slog.Logger
 	dog     *httpclient.Watchdog
 	back    httpclient.Signal
@@ -140,7 +145,9 @@ func New(o Options) (*Opener, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Opener{schema: schema, follows: o.Follows, log: o.Logger, known: make(map[string]bool)}
+	p := &Opener{
+		schema: schema, follows: o.Follows, writes: make(chan struct{}, maxWrites), log: o.Logger, known: make(map[string]bool),
+	}
 	if p.follows == nil {
 		p.follows = func() bool { return false }
 	}
@@ -449,6 +456,17 @@ func (p *Opener) do(ctx context.Context, limit time.Duration, f func(ctx context
 	return wrap(ctx, err)
 }
 
+// change calls f like do, once fewer than [maxWrites] others write.
+func (p *Opener) change(ctx context.Context, limit time.Duration, f func(ctx context.Context) error) error {
+	select {
+	case p.writes <- struct{}{}:
+		defer func() { <-p.writes }()
+		return p.do(ctx, limit, f)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // vectorNames are the names that [vectorTable] returns.
 const vectorNames = vectorPrefix + `\d+_[0-9a-f]*`
 
@@ -475,7 +493,7 @@ func (p *Opener) vacuum(ctx context.Context, tables ...string) error {
 
 // Drop implements [index.Opener].
 func (p *Opener) Drop(ctx context.Context, c index.Collection) error {
-	return p.do(ctx, dropTime, func(ctx context.Context) error {
+	return p.change(ctx, dropTime, func(ctx context.Context) error {
 		names, err := p.tablesOf(ctx, wordTable+"|"+vectorNames)
 		if err != nil || len(names) == 0 {
 			return err
@@ -508,7 +526,7 @@ func (p *Opener) KeepSpace(ctx context.Context, space string) error {
 	if p.follows() {
 		return nil
 	}
-	return p.do(ctx, writeTime, func(ctx context.Context) error {
+	return p.change(ctx, writeTime, func(ctx context.Context) error {
 		names, err := p.tablesOf(ctx, vectorNames)
 		if err != nil || len(names) == 0 {
 			return err

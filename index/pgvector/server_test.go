@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -302,6 +303,45 @@ func TestFailedSearch(t *testing.T) {
 	if err := search(); err == nil || x.chunks.Load() != 1 {
 		t.Errorf("%v, %d chunks", err, x.chunks.Load())
 	}
+}
+
+// TestSearchBesideWrites has more writes than connections wait for a lock of a table, such as while its index is built again. Searches go on.
+func TestSearchBesideWrites(t *testing.T) {
+	p := newOpener(t, extended(t))
+	var all []*vectorIndex
+	for i := range 2 * maxConnections {
+		all = append(all, p.vectors(t, fmt.Sprint(i), 2))
+	}
+	c, err := pgx.ConnectConfig(t.Context(), p.pool.Config().ConnConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(t.Context())
+	if _, err := c.Exec(t.Context(), "BEGIN; LOCK TABLE "+quoted(all[0].table)+" IN SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	var writes sync.WaitGroup
+	for _, x := range all {
+		writes.Go(func() {
+			if err := x.Apply(t.Context(), 1, []index.VectorChunk{{ID: 1, Vector: []float32{1, 2}}}, nil); err != nil {
+				t.Errorf("a write that waited: %v", err)
+			}
+		})
+	}
+	for waiting := 0; waiting < maxWrites; {
+		if err := c.QueryRow(t.Context(), "SELECT count(*) FROM pg_locks WHERE NOT granted").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range all[:3] {
+		if _, err := x.Search(t.Context(), index.VectorQuery{Vector: []float32{1, 2}, K: 5}); err != nil {
+			t.Errorf("a search beside writes: %v", err)
+		}
+	}
+	if _, err := c.Exec(t.Context(), "ROLLBACK"); err != nil {
+		t.Error(err)
+	}
+	writes.Wait()
 }
 
 // TestDropDuringWrite drops a collection while a transaction writes to it: it leaves no rows.
