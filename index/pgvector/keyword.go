@@ -202,14 +202,19 @@ func (x *keywordIndex) Search(ctx context.Context, q index.KeywordQuery) (res in
 		return res, fmt.Errorf("search in PostgreSQL: %w", err)
 	}
 	s := scorer{params: q.Params.WithDefaults(), features: featuresOf(&q)}
+	if q.Groups != nil {
+		res.Groups = make([]float64, len(q.Groups.Sizes))
+	}
 	if len(s.features) == 0 {
-		if q.Groups != nil {
-			res.Groups = make([]float64, len(q.Groups.Sizes))
-		}
 		return res, nil
 	}
 	state := x.check(ctx)
 	if state != nil && !errors.Is(state, index.ErrBehind) {
+		return index.KeywordResult{}, state
+	}
+	if x.chunks.Load() == 0 {
+		s.prepare()
+		res.Max = s.max
 		return res, state
 	}
 	if len(q.Only) > maxOnly {

@@ -3,6 +3,7 @@ package pgvector
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -184,9 +185,9 @@ func (x *keywordIndex) candidates(ctx context.Context, s *scorer, chosen []int, 
   ARRAY(SELECT coalesce(frequency(w.words, q.one), 0) + CASE WHEN w.words @@ q.opening THEN 32 ELSE 0 END
     FROM unnest($4::text[]::tsquery[], $5::text[]::tsquery[]) q(one, opening)),
   ARRAY(SELECT q.at FROM unnest($6::text[]::tsquery[]) WITH ORDINALITY q(one, at) WHERE w.grams @@ q.one)
-FROM collections c LEFT JOIN LATERAL (
+FROM collections c, LATERAL (
   SELECT * FROM words WHERE (words @@ $2::tsquery OR grams @@ $3::tsquery) %s LIMIT $7
-) w ON true WHERE c.id = $1`
+) w WHERE c.id = $1`
 	args := []any{x.id, strings.Join(wanted[0], "|"), strings.Join(wanted[1], "|"), counted, opening, present, most}
 	among := ""
 	if only != nil {
@@ -195,22 +196,16 @@ FROM collections c LEFT JOIN LATERAL (
 	}
 	rows, _ := x.pool.Query(ctx, fmt.Sprintf(text, among), args...)
 	s.found = s.found[:0]
-	read := false
 	for rows.Next() {
-		read = true
 		var c candidate
-		var id, item *int64
-		var place, chunks, length, itemLength *int32
 		var tf []int16
 		var grams []int64
-		if err := rows.Scan(&s.chunks, &s.items, &s.length, &id, &item, &place, &chunks, &length, &itemLength, &tf, &grams); err != nil {
+		err := rows.Scan(&s.chunks, &s.items, &s.length, &c.id, &c.item, &c.place, &c.chunks, &c.length, &c.itemLength, &tf, &grams)
+		if err != nil {
 			rows.Close()
 			return err
 		}
-		if id == nil {
-			continue
-		}
-		c = candidate{*id, *item, *place, *chunks, *length, *itemLength, make([]int16, len(s.features)), make([]bool, len(s.features)), 0}
+		c.tf, c.opening = make([]int16, len(s.features)), make([]bool, len(s.features))
 		for n, i := range countedAt {
 			c.tf[i], c.opening[i] = tf[n]%32, tf[n] >= 32
 		}
@@ -219,11 +214,18 @@ FROM collections c LEFT JOIN LATERAL (
 		}
 		s.found = append(s.found, c)
 	}
-	switch err := rows.Err(); {
-	case err != nil:
+	if err := rows.Err(); err != nil {
 		return err
-	case !read:
-		return errTaken
+	}
+	if len(s.found) == 0 {
+		row := x.pool.QueryRow(ctx, "SELECT chunks, items, length FROM collections WHERE id = $1", x.id)
+		err := row.Scan(&s.chunks, &s.items, &s.length)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errTaken
+		}
+		if err != nil {
+			return err
+		}
 	}
 	x.chunks.Store(s.counts.chunks)
 	s.prepare()

@@ -83,6 +83,9 @@ func (x *vectorIndex) Search(ctx context.Context, q index.VectorQuery) ([]index.
 	if state != nil && !errors.Is(state, index.ErrBehind) {
 		return nil, state
 	}
+	if x.chunks.Load() == 0 {
+		return nil, state
+	}
 	if len(q.Only) > maxOnly {
 		q.Only = nil // Accept suffices
 	}
