@@ -5,7 +5,7 @@ import "strings"
 // passwordArguments holds the place of the password among the texts that a function gets: db.connect("ada", "…").
 var passwordArguments = map[string]int{
 	"totp": 1, "hotp": 1,
-	"basicauth": 2, "basic": 2, "setbasicauth": 2, "httpbasicauth": 2, "basic_auth": 2, "networkcredential": 2, "passwordcredentials": 2,
+	"basicauth": 2, "setbasicauth": 2, "httpbasicauth": 2, "basic_auth": 2, "networkcredential": 2, "passwordcredentials": 2,
 	"connect": 2, "login": 2, "log_in": 2, "sign_in": 2, "signin": 2, "auth": 2,
 	"pdo": 3, "mysqli": 3, "mysqli_connect": 3, "getconnection": 3, "plainauth": 3,
 }
@@ -64,7 +64,8 @@ var randomNames = wordSet("key auth appid")
 
 // drawn redacts the value that is assigned to the word text[i:j], if it was certainly drawn at random.
 func (p *scanner) drawn(i, j int) {
-	variable := p.s[i] >= 'A' && p.s[i] <= 'Z' && strings.HasSuffix(p.s[i:j], "_KEY") && j < len(p.s) && p.s[j] == '='
+	variable := p.s[i] >= 'A' && p.s[i] <= 'Z' && strings.HasSuffix(p.s[i:j], "_KEY") && !strings.Contains(p.s[i:j], "PUBLIC") &&
+		j < len(p.s) && p.s[j] == '='
 	if !randomNames[strings.ToLower(p.s[i:j])] && !variable {
 		return
 	}

@@ -34,8 +34,6 @@ func (p *scanner) linked(i, j int) (link, int) {
 	case c == ',' && closed && strings.Contains(s[max(0, i-1):j], "_") && strings.ToUpper(s[i:j]) == s[i:j],
 		at > j && strings.ToUpper(s[i:j]) == s[i:j] && declares(before(s, i, 8)):
 		return assigned, blanks(s, run(s, at, comma))
-	case at > j && c == '"' && strings.Contains(s[max(0, i-1):j], "_") && at == j+1: // smtp_pass "…"
-		return assigned, at
 	case c == '|' && tableRow(s, i) && !compounds[firstWord(s[at+1:])]:
 		return assigned, blanks(s, at+1)
 	case strings.HasPrefix(s[at:], "->"):
@@ -48,7 +46,8 @@ func (p *scanner) linked(i, j int) (link, int) {
 		return flag, at
 	}
 	if end := wordEnd(s, at); assigning[s[at:end]] && p.namesVariable(i, j) { // I set DB_PASSWORD to …
-		if start := blanks(s, end); chosenForms[formOf(strings.TrimRight(s[start:fieldsEnd(s, start)], ".,;:?!)"))] {
+		start := blanks(s, end)
+		if v := strings.TrimRight(s[start:fieldsEnd(s, start)], ".,;:?!)"); chosenForms[formOf(v)] && !strings.Contains(v, "secret") {
 			return assigned, start
 		}
 	}

@@ -153,10 +153,13 @@ const maxNoun = 24
 // classify returns the class of the word text[i:j], the start of the naming word and the end of its
 // phrase: for "clé d'API" the end is after "API".
 func (p *scanner) classify(i, j int) (c class, start, end int) {
-	if last := j - 1; p.s[last] >= '1' && p.s[last] <= '9' && last-i > 3 && p.s[last-1] > '9' { // password2
-		if kind, from, _ := p.classify(i, last); kind == password || kind == passphrase {
-			return kind, from, j
+	if last := j - 1; p.s[last] >= '1' && p.s[last] <= '9' { // password2 = …
+		for _, e := range endingsBy['d'] {
+			if e.class == password && strings.HasSuffix(strings.ToLower(p.s[max(i, last-maxNoun):last]), e.word) && p.isAssigned(j) {
+				return password, j, j
+			}
 		}
+		return noClass, j, j
 	}
 	tail := max(i, j-maxNoun)
 	w := strings.ToLower(p.s[tail:j])
@@ -185,6 +188,19 @@ func (p *scanner) classify(i, j int) (c class, start, end int) {
 	c, end = p.qualify(parts[part], part, start, j)
 	return c, start, end
 }
+
+// isAssigned reports whether a value is assigned to the name that ends at j, and the name of no other secret.
+func (p *scanner) isAssigned(j int) bool {
+	sign := blanks(p.s, run(p.s, j, quoteByte))
+	if sign+1 >= len(p.s) || p.s[sign] != '=' && p.s[sign] != ':' || p.s[sign+1] == '=' {
+		return false
+	}
+	start, end, _ := p.read(j, blanks(p.s, sign+1))
+	v := p.s[start:end]
+	return v != "" && !namesSecret(strings.TrimRight(v, "0123456789")) && !strings.Contains(v, " ")
+}
+
+var quoteByte = setOf("\"'")
 
 // lastPart returns the start of the last part of an identifier: after an underscore, or at a
 // capital after a small letter.

@@ -29,8 +29,9 @@ var options = []struct {
 	{"ssh-keygen", "-N", 0, false},
 	{"ssh-keygen", "-P", 0, false},
 	{"mosquitto", "-P", 0, false}, //nolint:misspell // the name of a program
-	{"rar", "-p", 0, true},
-	{"rar", "-hp", 0, true},
+	{"rar ", "-p", 0, true},
+	{"rar ", "-hp", 0, true},
+	{"unrar ", "-p", 0, true},
 	{"cqlsh", "-p", 0, false},
 	{"pdftotext", "-upw", 0, false},
 	{"pdftotext", "-opw", 0, false},
@@ -56,6 +57,7 @@ var options = []struct {
 	{"sqlcmd", "-P", 0, false},
 	{"ipmitool", "-P", 0, false},
 	{"ftp", "-u", ',', false},
+	{"lftp", "-u", ',', false},
 	{"xfreerdp", "/p:", 0, true},
 	{"keytool", "-storepass", 0, false},
 	{"openssl", "-k", 0, false},
@@ -69,7 +71,7 @@ func (p *scanner) option(i int) {
 	line = line[strings.LastIndexByte(line, '\n')+1:]
 	for _, o := range options {
 		at := i + len(o.option)
-		if !strings.HasPrefix(s[i:], o.option) || !strings.Contains(line, o.command) || at >= len(s) {
+		if !strings.HasPrefix(s[i:], o.option) || at >= len(s) || !hasCommand(line, o.command) {
 			continue
 		}
 		next := blanks(s, at)
@@ -94,6 +96,20 @@ func (p *scanner) option(i int) {
 	}
 }
 
+// hasCommand reports whether a word of the line begins with the name of a command.
+func hasCommand(line, command string) bool {
+	for from := 0; ; {
+		at := strings.Index(line[from:], command)
+		if at < 0 {
+			return false
+		}
+		if from += at; from == 0 || !wordByte[line[from-1]] {
+			return true
+		}
+		from++
+	}
+}
+
 // positional redacts the password among the arguments of the command text[i:j]: "htpasswd -b file ada …".
 func (p *scanner) positional(i, j int) {
 	start := strings.LastIndexByte(p.s[max(0, i-96):i], '\n') + 1 + max(0, i-96)
@@ -113,7 +129,8 @@ func (p *scanner) positional(i, j int) {
 			p.argument(fields[1])
 		}
 	case "requirepass", "masterauth":
-		if n := len(fields); n == 1 || n > 1 && (chosenForms[formOf(fields[0].in(p.s))] || p.s[fields[0].start] == '"') {
+		if n := len(fields); n == 1 && p.s[i:j] == "requirepass" || n > 0 && (oddForms[formOf(fields[0].in(p.s))] ||
+			formOf(fields[0].in(p.s)) == gStrong || p.s[fields[0].start] == '"' || n == 1 && strings.TrimSpace(p.s[start:i]) == "") {
 			p.argument(fields[0])
 		}
 	case "enable":
@@ -127,12 +144,13 @@ func (p *scanner) positional(i, j int) {
 			}
 		}
 	case "sqlplus":
-		for _, f := range fields {
-			user, rest, ok := strings.Cut(f.in(p.s), "/")
-			if v, _, at := strings.Cut(rest, "@"); ok && at && user != "" && v != "" && user[0] != '-' {
-				start := f.start + len(user) + 1
-				p.argument(group{start, start + len(v)})
-				return
+		for len(fields) > 0 && p.s[fields[0].start] == '-' {
+			fields = fields[1:]
+		}
+		if len(fields) > 0 {
+			user, rest, ok := strings.Cut(fields[0].in(p.s), "/")
+			if v, _, at := strings.Cut(rest, "@"); ok && at && user != "" && v != "" {
+				p.argument(group{fields[0].start + len(user) + 1, fields[0].start + len(user) + 1 + len(v)})
 			}
 		}
 	case "wpa_passphrase":

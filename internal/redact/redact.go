@@ -177,8 +177,10 @@ func (p *scanner) word(i, j int) int {
 		return end
 	}
 	if c := p.s[i]; c >= '0' && c <= '9' {
-		if end := run(p.s, i, codeByte); (j-i >= 3 && j-i <= 8 || j == i+1 && countDigits(p.s[i:end]) > 2) && IsShort(p.s) {
-			p.topics = append(p.topics, topic{i, max(j, end), odd})
+		if IsShort(p.s) {
+			if end := run(p.s, i, codeByte); j-i >= 3 && j-i <= 8 || j == i+1 && countDigits(p.s[i:end]) > 2 {
+				p.topics = append(p.topics, topic{i, max(j, end), odd})
+			}
 		}
 		p.passFile(i, j)
 		return max(j, p.number(i, j))

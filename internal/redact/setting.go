@@ -81,7 +81,7 @@ var (
 	explaining = wordSet(`password passwords required requires must should at-least characters character digits invalid wrong incorrect
 		mismatch match forgot forgotten reset changed expired missing variable optional default defaults see ask asks environment env
 		manager config configured generated generate rotate rotated placeholder string field value setting settings user users
-		account login admin key vault file secret secrets token tokens docs readme passphrase pin code used`,
+		account login admin key vault file secret secrets token tokens docs readme passphrase pin code used input encoder java`,
 		`passwort kennwort falsch ungültig erforderlich vergessen ändern geändert abgelaufen fehlt siehe frag frage tresor datei
 		zeichen benutzer konto mindestens`,
 		`mot passe requis requise invalide incorrect oublié changer expiré expirée voir demande demander fichier caractères

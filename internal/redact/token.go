@@ -195,8 +195,8 @@ func licenceKey(s string, i int) int {
 
 // aboutLicence reports whether the text before i is about a licence.
 func aboutLicence(s string, i int) bool {
-	near := before(s, i, 96)
-	return slices.ContainsFunc([]string{"licen", "lizenz", "activat", "aktivier", "activación", "product key", "gift card", "voucher"},
+	near := before(s, i, 64)
+	return slices.ContainsFunc([]string{"licen", "lizenz", "product key", "gift card", "voucher"},
 		func(w string) bool { return strings.Contains(near, w) })
 }
 

@@ -9,7 +9,7 @@ func (p *scanner) url(i int) {
 	s := p.s
 	end := run(s, i, authorityByte)
 	if colon := strings.IndexByte(s[i:end], ':'); colon > 0 && end < len(s) && s[end] == '/' && run(s, i+colon+1, digits) < end {
-		if whole := fieldsEnd(s, end); strings.IndexByte(s[end:whole], '@') > 0 { // no port, so the slash is part of the password
+		if whole := fieldsEnd(s, end); slashInPassword(s[end:whole]) {
 			end = whole
 		}
 	}
@@ -37,19 +37,27 @@ func (p *scanner) account(i, j int) {
 	if at < 3 || !urlPassword(rest[:at]) {
 		return
 	}
-	host, port, _ := strings.Cut(rest[at+1:], ":")
-	if run(host, 0, dotted) == len(host) && (host == "localhost" || host != "" && run(port, 0, digits) >= 2) {
+	if !accountNames[strings.ToLower(p.s[i:j])] && !chosenForms[formOf(rest[:at])] {
+		return // user:root@localhost
+	}
+	host, port, _ := strings.Cut(strings.TrimRight(rest[at+1:], ".,;"), ":")
+	if run(host, 0, dotted) == len(host) && !strings.HasPrefix(host, "sha") &&
+		(host == "localhost" || host != "" && run(port, 0, digits) >= 2) {
 		p.add(Password, j+1, j+1+at)
 	}
 }
 
-// schemes stand before an address with "@".
-var schemes = wordSet("mailto sip sips xmpp ssh to cc bcc from acct http https ftp")
+// schemes stand before an address with "@". accountNames are those of databases and administrators.
+var (
+	schemes = wordSet(`mailto sip sips xmpp ssh to cc bcc from acct http https ftp sftp imap smtp ldap rtsp ws turn stun rsync git enode
+		peer`)
+	accountNames = wordSet("elastic postgres root admin kibana neo4j guest sa minio mysql redis mongo")
+)
 
 // passFile redacts the password at the end of a line "host:port:database:user:password" of PostgreSQL. Its port is text[i:j].
 func (p *scanner) passFile(i, j int) {
 	if i == 0 || p.s[i-1] != ':' || j >= len(p.s) || p.s[j] != ':' ||
-		p.s[i:j] != "5432" && !strings.Contains(before(p.s, i, 200), "pgpass") {
+		j-i < 4 {
 		return
 	}
 	end := j
@@ -63,9 +71,19 @@ func (p *scanner) passFile(i, j int) {
 	}
 	start := end - len(fields[2])
 	v := fields[2][:cut(fields[2], false)]
-	if len(v) > 3 && !placeholder(v) && !digitsOnly(v, 1, 64) && !p.touched(start, start+len(v)) {
+	known := strings.Contains(before(p.s, i, 200), "pgpass") || p.s[i:j] == "5432" && chosenForms[formOf(v)]
+	if known && len(v) > 3 && !placeholder(v) && !digitsOnly(v, 1, 64) && !p.touched(start, start+len(v)) {
 		p.add(Password, start, start+len(v))
 	}
+}
+
+// slashInPassword reports whether what follows the first slash of a URL goes on with its password: it names no port, and has one
+// "@" before the name of a host.
+func slashInPassword(path string) bool {
+	v, host, ok := strings.Cut(path, "@")
+	return ok && len(v) > 1 && v[len(v)-1] != '/' && !strings.ContainsAny(v, "?#") && strings.Count(v, "/") == 1 &&
+		strings.Contains(host, ".") &&
+		lowerLetters[host[0]] && !digits[host[1]]
 }
 
 // sharePaths hold what stands before the random part of a link that opens without signing in, and its least length.

@@ -22,7 +22,7 @@ func (p *scanner) value(c class, i, j int) {
 		quoted = true
 	}
 	if l == assigned && (c == password || c == passphrase || c == secret) && start < end && p.isSetting(i, j, at) {
-		if !quoted && !p.isVariable(i) {
+		if !quoted && !p.isVariable(i) && c != secret {
 			if to := p.lineValue(start); to > end {
 				end, quoted = to, true
 			}
@@ -100,7 +100,12 @@ func (p *scanner) isLiteral(i int) bool {
 	}
 	name := p.s[start:end]
 	root, _, _ := strings.Cut(name, ".")
-	if end+1 >= len(p.s) || p.s[end] != '=' || p.s[end+1] <= ' ' || codeRoots[root] {
+	first, _, _ := strings.Cut(name, "_")
+	if end+1 >= len(p.s) || p.s[end] != '=' || p.s[end+1] <= ' ' || codeRoots[root] || aboutSecrets[first] {
+		return false
+	}
+	words := strings.NewReplacer(".", " ", "_", " ", "-", " ").Replace(strings.TrimRight(p.s[end+1:fieldsEnd(p.s, end+1)], ".,;"))
+	if explainsSecret(words) || describesSecret(words) || camel(p.s[end+1:end+1+len(words)]) {
 		return false
 	}
 	if start == 0 || p.s[start-1] == '\n' || p.s[start-1] == ' ' {
@@ -196,7 +201,7 @@ func believable(c class, l link, v string, quoted bool, rest string, literal boo
 	case ssnWord:
 		return digitsOnly(strings.NewReplacer("-", "", " ", "").Replace(v), 9, 9)
 	case key, token, secret, authorization:
-		if quoted && len(v) >= 20 && random(v) && !strings.ContainsAny(v, " /\\<>") && !identifier(v) && !nameParts(v) {
+		if quoted && len(v) >= 20 && random(v) && !strings.ContainsAny(v, " /\\<>[],") && !identifier(v) && !nameParts(v) {
 			return true // with signs
 		}
 		return looksRandom(v, c) ||
@@ -236,7 +241,8 @@ func isDotted(v string) bool {
 
 // codeRoots begin names in code.
 var codeRoots = wordSet(`os env environ process settings setting config conf cfg self this args opts options request req app ctx context
-	secrets vault params data db var local module each random string uuid base params credentials auth account user server`)
+	secrets vault params data db var local module each random string uuid base params credentials auth account user server
+	error errors field fields message messages msg type encoder label hint validation i18n e`)
 
 // describesSecret reports whether several words describe a secret: "never stored on disk", but not "correct
 // horse battery staple".

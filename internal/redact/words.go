@@ -151,7 +151,7 @@ func (p *scanner) proseWord(i, end int) (proseWord, int) {
 // quotation returns the bounds of the text within quotes that begins at i.
 func (p *scanner) quotation(i int) (start, end int, ok bool) {
 	s := p.s
-	if i+1 < len(s) && (s[i] == 'b' || s[i] == 'r') && (s[i+1] == '"' || s[i+1] == '\'') { // of Python
+	if i+1 < len(s) && s[i] == 'b' && (s[i+1] == '"' || s[i+1] == '\'') { // of Python
 		i++
 	}
 	if i < len(s) && wordByte[s[i]] {
