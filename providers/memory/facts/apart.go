@@ -4,7 +4,6 @@ package facts
 import (
 	"bytes"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -388,7 +387,7 @@ func placeOfThing(n, o *statement) bool {
 }
 
 // longAgo finds what happened years ago, which is no news.
-var longAgo = regexp.MustCompile(`\b(?:years|ages) ago\b|\bvor (?:[a-z0-9]+ )?jahren\b|\bil y a (?:[a-z0-9]+ )?ans\b|` +
+var longAgo = pattern(`\b(?:years|ages) ago\b|\bvor (?:[a-z0-9]+ )?jahren\b|\bil y a (?:[a-z0-9]+ )?ans\b|` +
 	`\bhace (?:[a-z0-9]+ )?anos\b|\b(?:in|im jahr|en) (?:19|20)[0-9][0-9]\b.{0,60}\b(?:for|fur|pendant|durante) ` +
 	`(?:a|an|one|two|three|ein|zwei|drei|un|deux|trois|dos|tres) (?:year|month|jahr|monat|an|mois|ano|mes)`)
 
@@ -492,13 +491,13 @@ func changesPart(n, o *statement) bool {
 var partOf = wordSet("of on am vom von du del")
 
 // accident finds words for accidents and for short times.
-var accident = regexp.MustCompile(`\b(?:by accident|accidentally|aus versehen|versehentlich|par (?:accident|megarde)|sin querer|` +
+var accident = pattern(`\b(?:by accident|accidentally|aus versehen|versehentlich|par (?:accident|megarde)|sin querer|` +
 	`por accidente|for (?:today|tonight|a (?:minute|moment|second)|the (?:day|night|weekend))|fur heute|pour aujourd'hui|` +
 	`un instant|por hoy|un momento)\b`)
 
 // byAccident reports whether a statement is about an accident, or holds for a short time.
 func byAccident(n *statement) bool {
-	return !n.changes().says(cueCorrect) && accident.Match(n.source.fold[n.from:n.to])
+	return !n.changes().says(cueCorrect) && accident().Match(n.source.fold[n.from:n.to])
 }
 
 // partOfValue reports whether a statement ends something that only has the name of the older value: the Tesla shares.

@@ -4,7 +4,6 @@ package facts
 import (
 	"bytes"
 	"maps"
-	"regexp"
 	"slices"
 )
 
@@ -93,7 +92,7 @@ func oldIsSubject(n, o *statement) bool {
 
 // endsTopic reports whether a word of the user ends the job, the home or the marriage that the older statement is about.
 func endsTopic(n, o *statement) bool {
-	if o.topics["partner"] && (mine(o) || partnerKin[o.person]) && subjectHas(o, n.subject) && leaves.Match(n.source.fold[n.from:n.to]) {
+	if o.topics["partner"] && (mine(o) || partnerKin[o.person]) && subjectHas(o, n.subject) && leaves().Match(n.source.fold[n.from:n.to]) {
 		return true
 	}
 	if !mine(n) || !mine(o) && !o.topics["partner"] {
@@ -104,7 +103,7 @@ func endsTopic(n, o *statement) bool {
 			return true
 		}
 	}
-	return o.topics["partner"] && (mine(o) || partnerKin[o.person]) && apart.Match(n.source.fold[n.from:n.to])
+	return o.topics["partner"] && (mine(o) || partnerKin[o.person]) && apart().Match(n.source.fold[n.from:n.to])
 }
 
 // otherObject reports whether a statement names a thing outside the topic that the older one lacks: "quit smoking" is no job.
@@ -122,14 +121,14 @@ func otherObject(n, o *statement, topic string) bool {
 var seasons = wordSet("spring summer autumn winter fall fruhling sommer herbst printemps ete automne hiver primavera verano otono invierno")
 
 // apart finds words for the end of a couple.
-var apart = regexp.MustCompile(`\b(?:broke|broken|breaking|split|splitting) up\b|\b(?:schluss gemacht|uns getrennt|auseinander)\b|` +
+var apart = pattern(`\b(?:broke|broken|breaking|split|splitting) up\b|\b(?:schluss gemacht|uns getrennt|auseinander)\b|` +
 	`\b(?:avons rompu|a rompu|s'est quittes|sommes quittes|sommes plus ensemble|sommes separes)\b|` +
 	`\b(?:lo (?:he|hemos) dejado|lo deje con|lo dejamos|hemos roto|rompimos|nos separamos)\b|` +
 	`\b(?:not|no longer|nicht mehr|plus) (?:together|zusammen|ensemble)\b|` +
 	`\bya no (?:estamos|estoy|salgo|salimos) (?:juntos|juntas|con)\b`)
 
 // leaves finds words for a partner who left the user.
-var leaves = regexp.MustCompile(`\b(?:left|dumped|divorced) (?:me|the user)\b|` +
+var leaves = pattern(`\b(?:left|dumped|divorced) (?:me|the user)\b|` +
 	`\bhat mich verlassen\b|\bhat (?:mit mir )?schluss gemacht\b|` +
 	`\bm'a (?:quittee?|larguee?|plaquee?)\b|\bme (?:ha dejado|dejo|ha plantado)\b`)
 
@@ -148,7 +147,7 @@ var partnerKin = func() map[string]bool {
 func contradicts(n, o *statement) bool {
 	switch {
 	case n.order || o.order || n.verb == "" || n.denies == o.denies || n.owner != o.owner || len(shared(n, o)) == 0,
-		onlyWords.Match(n.source.fold[n.from:n.to]):
+		onlyWords().Match(n.source.fold[n.from:n.to]):
 		return false
 	case n.denies:
 		return nothingElse(n, o) && n.sameDeed(o)
@@ -440,4 +439,4 @@ var intransitive = wordSet(`died dies retired lapsed expired starb gestorben ver
 var timeUnits = wordSet("good ever year week month jahr woche monat an annee semaine mois ano semana mes")
 
 // onlyWords limit a denial: "doesn't only speak French".
-var onlyWords = regexp.MustCompile(`\b(?:only|just|nur|solo|pas que|pas qu'[a-z]+|solamente|seulement)\b`)
+var onlyWords = pattern(`\b(?:only|just|nur|solo|pas que|pas qu'[a-z]+|solamente|seulement)\b`)

@@ -2,7 +2,6 @@
 package facts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -161,7 +160,7 @@ var ofWords = wordSet("de del")
 var cueStems = sync.OnceValue(func() map[string]bool { return stems(cueWords) })
 
 // unsure finds statements that are no facts yet.
-var unsure = regexp.MustCompile(`\b(?:maybe|perhaps|might|(?:i|we|he|she|they|it|user|and) may|could|would|considering|` +
+var unsure = pattern(`\b(?:maybe|perhaps|might|(?:i|we|he|she|they|it|user|and) may|could|would|considering|` +
 	`consider|thinking (?:about|of)|think about|not sure|unsure|possibly|` +
 	`probably|wondering|suggests?|recommends?|advises?|empfiehlt|empfehlen|schlagt vor|conseille|recommande|` +
 	`recomienda|sugiere|aconseja|tempted|hope to|hoping|if|wish|toying|someday|some day|undecided|should|` +
@@ -171,31 +170,31 @@ var unsure = regexp.MustCompile(`\b(?:maybe|perhaps|might|(?:i|we|he|she|they|it
 	`quiza|quizas|tal vez|a lo mejor|pensando en|planteando|planteo|no se si|me gustaria|probablemente|podria|igual me)\b`)
 
 // coming finds statements about the future.
-var coming = regexp.MustCompile(`\b(?:will|'ll|going to|gonna|i'm moving|am moving|is moving|plan to|planning to|` +
+var coming = pattern(`\b(?:will|'ll|going to|gonna|i'm moving|am moving|is moving|plan to|planning to|` +
 	`next (?:month|year|spring|summer|autumn|fall|winter)|` +
 	`werde|werden|wird|ziehe|zieh|nachsten|nachstes|kommendes|vais|va|allons|prochaine?|voy a|vamos a|proximo|proxima)\b`)
 
 // noMore finds the end of a state in words that stand apart.
-var noMore = regexp.MustCompile(`\b(?:ne |n')[a-z' ]{1,20} plus\b|` +
+var noMore = pattern(`\b(?:ne |n')[a-z' ]{1,20} plus\b|` +
 	`\b(?:kein|keine|keinen|nicht)\b[a-z ]{0,30}\bmehr\b|` +
 	`\bnot\b.{1,30}\b(?:any ?more|any longer|needed)\b|n't\b.{1,30}\b(?:any ?more|any longer)\b`)
 
 // noChange finds the denial of a change.
-var noChange = regexp.MustCompile(`\b(?:not|n't|never|nicht|no|pas|ni)\b(?: [a-z]+){0,2} ` +
+var noChange = pattern(`\b(?:not|n't|never|nicht|no|pas|ni)\b(?: [a-z]+){0,2} ` +
 	`(?:mov|chang|switch|touch|replac|postpon|renam|deplace|change|verschob|geandert|cambi|mud|toque|tocad|tocam)[a-z]*`)
 
 // proposal finds words that make a doubt of a statement, but not of an instruction.
-var proposal = regexp.MustCompile(`\b(?:should|could|would|suggests?|recommends?|empfehlen|conseille|recommande|` +
+var proposal = pattern(`\b(?:should|could|would|suggests?|recommends?|empfehlen|conseille|recommande|` +
 	`recomienda|sugiere|konnte|soll)\b`)
 
 // prefers finds a wish in the words of a possibility: "I'd now prefer long answers".
-var prefers = regexp.MustCompile(`\b(?:would (?:now |rather |actually )?prefer|prefererais|preferiria)\b`)
+var prefers = pattern(`\b(?:would (?:now |rather |actually )?prefer|prefererais|preferiria)\b`)
 
 // readChange finds what the words between two positions change.
 func readChange(t *text, from, to int, order bool) change {
 	words := t.fold[from:to]
-	c := change{cueAt: map[int]cue{}, wide: map[int]bool{}, denied: noChange.Match(words), ahead: coming.Match(words)}
-	c.doubt = unsure.Match(words) && !(order && proposal.Match(words)) && !prefers.Match(words)
+	c := change{cueAt: map[int]cue{}, wide: map[int]bool{}, denied: noChange().Match(words), ahead: coming().Match(words)}
+	c.doubt = unsure().Match(words) && !(order && proposal().Match(words)) && !prefers().Match(words)
 	ws := t.words(from, to)
 	for i, w := range ws {
 		f := t.folded(w)
@@ -221,7 +220,7 @@ func readChange(t *text, from, to int, order bool) change {
 			c.noMore = c.noMore || x == cueNoMore && f != "not"
 		}
 	}
-	c.noMore = c.noMore || noMore.Match(words)
+	c.noMore = c.noMore || noMore().Match(words)
 	c.cues[cueNoMore] = c.cues[cueNoMore] || c.noMore
 	return c
 }

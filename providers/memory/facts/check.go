@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -15,10 +14,10 @@ func (m *match) foldedValue() string { return string(m.t.fold[m.vFrom:m.vTo]) }
 // head returns the first word of the value.
 func (m *match) head() string { return m.t.first(m.vFrom, m.vTo) }
 
-// not returns a check that rejects values matching pattern.
-func not(pattern string) func(*match) bool {
-	re := regexp.MustCompile(`^(?:` + strings.ReplaceAll(pattern, " ", `\s+`) + `)`)
-	return func(m *match) bool { return !re.MatchString(m.foldedValue()) }
+// not returns a check that rejects values matching an expression.
+func not(expr string) func(*match) bool {
+	re := pattern(`^(?:` + strings.ReplaceAll(expr, " ", `\s+`) + `)`)
+	return func(m *match) bool { return !re().MatchString(m.foldedValue()) }
 }
 
 // all returns a check that requires all of several checks.
@@ -35,7 +34,7 @@ func all(checks ...func(*match) bool) func(*match) bool {
 
 // askedToRemember requires that the speaker asked to remember the statement.
 func askedToRemember(m *match) bool {
-	if !m.set.remember || addressed.MatchString(m.foldedValue()) || m.vTo-m.vFrom < 12 {
+	if !m.set.remember || addressed().MatchString(m.foldedValue()) || m.vTo-m.vFrom < 12 {
 		return false
 	}
 	explicit := strings.HasSuffix(strings.TrimRight(m.set.cue, " :,"), "that") ||
@@ -127,8 +126,11 @@ func nameAfterRelative(m *match) bool {
 	return len(ws) < 3 && !(len(ws) == 2 && m.t.capital(ws[1].from) && subjects[m.t.folded(ws[1])])
 }
 
+// plural matches a word in the plural behind a number: an amount, and no age.
+var plural = pattern(`^\s+[a-z]+s\b`)
+
 func ageLike(m *match) bool {
-	return m.loc[1] >= m.s.to || !regexp.MustCompile(`^\s+[a-z]+s\b`).Match(m.t.fold[m.loc[1]:m.s.to])
+	return m.loc[1] >= m.s.to || !plural().Match(m.t.fold[m.loc[1]:m.s.to])
 }
 
 // capitalOrDigit requires a date or a name.
@@ -139,16 +141,16 @@ func capitalOrDigit(m *match) bool {
 var livable = all(notFor, not(`fear|a (?:world|dream|society|bubble|place of|different|constant|time|state|rush|`+
 	`hurry|good|bad|bit|few|way)`))
 
-var homes = regexp.MustCompile(`^(?:a|an|our|my|the) (?:[a-z-]+ ){0,3}?(?:flat|apartment|house|city|town|village|` +
+var homes = pattern(`^(?:a|an|our|my|the) (?:[a-z-]+ ){0,3}?(?:flat|apartment|house|city|town|village|` +
 	`country|place|farm|suburbs?|countryside|coast|neighbou?rhood|island|studio|condo|north|south|east|west)`)
 
 // movedHome requires a place, because "we moved to" is more often about a tool.
 func movedHome(m *match) bool {
 	v := m.foldedValue()
-	return livable(m) && !technical.MatchString(v) && (m.t.capital(m.vFrom) || m.t.careless || homes.MatchString(v))
+	return livable(m) && !technical().MatchString(v) && (m.t.capital(m.vFrom) || m.t.careless || homes().MatchString(v))
 }
 
-var technical = regexp.MustCompile(`\b(?:typescript|javascript|python|rust|go|golang|java|kotlin|swift|react|vue|` +
+var technical = pattern(`\b(?:typescript|javascript|python|rust|go|golang|java|kotlin|swift|react|vue|` +
 	`svelte|angular|django|rails|postgres|mysql|mongo|redis|kafka|kubernetes|docker|github|gitlab|jenkins|linux|` +
 	`windows|mac|macos|arch|fedora|ubuntu|debian|nixos|vim|neovim|emacs|vscode|vs code|helix|zed|aws|azure|gcp|` +
 	`heroku|vercel|netlify|notion|slack|obsidian|firefox|chrome|brave|iphone|android|ios|pixel)\b`)
@@ -171,7 +173,7 @@ var (
 		`not\b|bei`))
 	tool  = all(notFor, specificAfterVerb, not(`the `))
 	habit = func(m *match) bool {
-		return !habitless.MatchString(m.foldedValue()) && !habitPast(m) && ownWords(m) &&
+		return !habitless().MatchString(m.foldedValue()) && !habitPast(m) && ownWords(m) &&
 			(m.t.fold[m.at+1] == ' ' || m.t.first(m.at, m.to) == "we" || strings.HasSuffix(m.head(), "ing"))
 	}
 	order = all(notPraise, not(`mind|again|happy|fun|good|a |the |have been|there for|great|give up|forget\b|`+
@@ -194,7 +196,7 @@ var (
 		`implement|continue|focus on|add\b|you|that|so|it|this|make it|make this|improve|your)\b`))
 	toCome = func(m *match) bool {
 		return m.time != nil && (m.time.AheadFrom.After(m.today()) || m.time.AheadFrom.IsZero() &&
-			m.time.AheadTo.After(m.today())) && plan(m) && !passingMood.MatchString(string(m.t.fold[m.at:m.to]))
+			m.time.AheadTo.After(m.today())) && plan(m) && !passingMood().MatchString(string(m.t.fold[m.at:m.to]))
 	}
 	eventful = all(notFor, not(`(?:got|started|finished|completed|received|joined|closed|signed|met|published|`+
 		`visited|celebrated|submitted|landed|ran|failed|won|broke)\b.{0,40}\b(?:step|error|message|server|script|`+
@@ -204,10 +206,10 @@ var (
 		`proposed|competed|attended|visited|celebrated)$`))
 	lastingEvent = not(`(?:was|were|had|got) (?:a |so |really |very |pretty |quite |too )*(?:nice|great)`)
 	ailment      = func(m *match) bool {
-		return ills.MatchString(m.foldedValue()) || strings.Contains(m.rule.rx.FindString(string(m.t.fold[m.at:m.to])),
+		return ills().MatchString(m.foldedValue()) || strings.Contains(m.rule.rx.FindString(string(m.t.fold[m.at:m.to])),
 			"llergic") && !jokes[m.head()]
 	}
-	ills = regexp.MustCompile(`\b(?:allerg\w+|asthma|diabetes|adhd|add|celiac|coeliac|arthritis|epilepsy|` +
+	ills = pattern(`\b(?:allerg\w+|asthma|diabetes|adhd|add|celiac|coeliac|arthritis|epilepsy|` +
 		`migraines?|anxiety|depression|hypertension|high blood pressure|hay ?fever|eczema|psoriasis|crohn'?s|ibs|` +
 		`ocd|ptsd|autism|dyslexia|tinnitus|insomnia|anemia|` +
 		`cancer|lupus|endometriosis|pcos|hypothyroidism|thyroid|scoliosis|hearing aids?|pacemaker|bad back|bad ` +
@@ -215,8 +217,8 @@ var (
 		`dairy|penicillin|pollen|cats|dogs|eggs|soy|intoleran\w+|sleep apnea|vertigo|glaucoma|colitis|gout|` +
 		`heart condition|disability|tmj|fibromyalgia|long covid)`)
 	jokes = wordSet("meetings mondays work stupidity drama bullshit nonsense people early mornings marketing")
-	food  = func(m *match) bool { return foods.MatchString(m.foldedValue()) }
-	foods = regexp.MustCompile(`\b(?:meat|pork|beef|chicken|fish|seafood|shellfish|dairy|milk|cheese|eggs?|gluten|` +
+	food  = func(m *match) bool { return foods().MatchString(m.foldedValue()) }
+	foods = pattern(`\b(?:meat|pork|beef|chicken|fish|seafood|shellfish|dairy|milk|cheese|eggs?|gluten|` +
 		`wheat|bread|sugar|alcohol|beer|wine|coffee|caffeine|tea|nuts|peanuts|soy|onions?|garlic|mushrooms?|spicy|lactose|` +
 		`carbs|red meat|lamb|tofu|tomatoes|raw|fried|fast food|sweets|chocolate|soda|cilantro|shrimp|animal|` +
 		`processed|breakfast|bananas?|citrus|strawberries|cigarettes)\b`)
@@ -230,9 +232,10 @@ var (
 	settled = all(longEnough, not(`(?:[a-z]+ (?:it|this|that|them|these)\b|keep [a-z]+in[g']|(?:not )?keep (?:it|`+
 		`this|that|up|on|in|pushing|working|going)|the (?:first|second|third|last|former|latter|one|ones|next|`+
 		`other|flow)|ask|move on|go (?:with|ahead))`))
+	noReason   = pattern(`^(?:option|simple|solved)\b`)
 	longEnough = func(m *match) bool {
 		return m.vTo-m.vFrom >= 6 && !pointing[m.head()] &&
-			!regexp.MustCompile(`^(?:option|simple|solved)\b`).MatchString(m.foldedValue())
+			!noReason().MatchString(m.foldedValue())
 	}
 	switched = all(longEnoughShort, not(`(?:the (?:next|other|following|first|second|end|top|bottom|left|right|`+
 		`same)|\d+$)`))
@@ -242,8 +245,8 @@ var (
 		return m.time != nil && !m.time.AheadFrom.IsZero() && !m.time.AheadFrom.Before(m.today()) ||
 			(m.words("a") == "deadline" || m.words("a") == "due date") && specificAfterVerb(m)
 	}
-	passingMood = regexp.MustCompile(`^the weather\b|\b(?:feeling|excited|nervous|stressed|tired|busy|fine)\b`)
-	habitless   = regexp.MustCompile(`^(?:really |just )?(?:(?:always|never|usually|normally|often|sometimes|` +
+	passingMood = pattern(`^the weather\b|\b(?:feeling|excited|nervous|stressed|tired|busy|fine)\b`)
+	habitless   = pattern(`^(?:really |just )?(?:(?:always|never|usually|normally|often|sometimes|` +
 		`rarely|mostly) )?(?:get (?:this|that|an? |the |it|stuck|errors?|lost|confused|nervous|so|into|better|` +
 		`back|wrong)|got|see|have (?:trouble|to|this|been)|knew|said|want(?:ed)?|feel|like your|could|love|need|` +
 		`look forward)\b`)
@@ -277,7 +280,7 @@ func isSpecific(v string) bool {
 	return strings.Contains(strings.Trim(v, "."), ".")
 }
 
-var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|` +
+var passing = pattern(`^(?:(?:a|an|so|very|really|too|quite|pretty|not|still|now|currently|the|` +
 	`completely|totally|kind of|almost|all) )*(?:down|broken|slow|nice|great|good|fine|ok|wrong|full|small|` +
 	`big|key|important|essential|different|easy|problem|restart|going|not|same|more|in (?:a |an )?(?:bad|` +
 	`good|progress|trouble|state|mess|order|sync|danger)|on (?:fire|track|hold|the way|top)|to (?:go|be|do|` +
@@ -286,31 +289,31 @@ var passing = regexp.MustCompile(`^(?:(?:a|an|so|very|really|too|quite|pretty|no
 
 // specific requires a specific value that is not a passing state.
 func specific(m *match) bool {
-	return !passing.MatchString(m.foldedValue()) && (isSpecific(firstWords(m.value, 4)) || m.t.careless &&
-		digits.MatchString(m.foldedValue()) || measured.MatchString(m.rule.rx.FindString(string(m.t.fold[m.at:m.to]))))
+	return !passing().MatchString(m.foldedValue()) && (isSpecific(firstWords(m.value, 4)) || m.t.careless &&
+		digits().MatchString(m.foldedValue()) || measured().MatchString(m.rule.rx.FindString(string(m.t.fold[m.at:m.to]))))
 }
 
 // measured matches verbs after which a value need not be specific.
-var measured = regexp.MustCompile(`\b(?:written in|built with|built on|limited to|capped at|made of)\b`)
+var measured = pattern(`\b(?:written in|built with|built on|limited to|capped at|made of)\b`)
 
-var digits = regexp.MustCompile(`\d`)
+var digits = pattern(`\d`)
 
 // specificAfterVerb is solid for a value after a verb.
 func specificAfterVerb(m *match) bool {
-	return !passing.MatchString(m.foldedValue()) &&
-		(isSpecific(m.value) || m.t.careless && (digits.MatchString(m.foldedValue()) || technical.MatchString(m.foldedValue())))
+	return !passing().MatchString(m.foldedValue()) &&
+		(isSpecific(m.value) || m.t.careless && (digits().MatchString(m.foldedValue()) || technical().MatchString(m.foldedValue())))
 }
 
 // specificOrContainer requires a place: a specific one, or a container.
 func specificOrContainer(m *match) bool {
-	return !passing.MatchString(m.foldedValue()) && (isSpecific(m.value) || containers.MatchString(m.foldedValue()))
+	return !passing().MatchString(m.foldedValue()) && (isSpecific(m.value) || containers().MatchString(m.foldedValue()))
 }
 
-var containers = regexp.MustCompile(`\b(?:drawer|shelf|cupboard|folder|repo|repository|wiki|drive|vault|garage|` +
+var containers = pattern(`\b(?:drawer|shelf|cupboard|folder|repo|repository|wiki|drive|vault|garage|` +
 	`basement|attic|safe|server|bucket|box|cabinet|cellar|kitchen|office|closet|notebook|branch|directory|desk|` +
 	`hallway|shed|machine|vm|laptop|cloud|datacenter|mat|doormat)\b`)
 
-var ownNouns = regexp.MustCompile(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address|phone|phone number|address|job|` +
+var ownNouns = pattern(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address|phone|phone number|address|job|` +
 	`job title|title|role|position|hobby|hobbies|major|degree|employer|company|team|laptop|computer|pc|os|` +
 	`operating system|editor|ide|shell|terminal|` +
 	`car|bike|city|hometown|home town|nationality|language|background|budget|handle|username|user name|github|` +
@@ -325,20 +328,20 @@ var ownNouns = regexp.MustCompile(`(?:^|\s)(?:time ?zone|e-?mail|e-?mail address
 	`bedtime|wake-?up time|routine|coffee order|order|ring size|skin type|hair type|dosha|` +
 	`blood type|mother tongue|pronouns|alma mater|supervisor's name)$`)
 
-var noOwn = regexp.MustCompile(`(?:^|\s)(?:question|guess|code|week|head|brain|impression|favou?rite|goal|plan|` +
+var noOwn = pattern(`(?:^|\s)(?:question|guess|code|week|head|brain|impression|favou?rite|goal|plan|` +
 	`deadline|name)$`)
 
 // possession requires a possession or attribute that describes the person.
 func possession(m *match) bool {
 	a := strings.ToLower(m.words("a"))
-	if noOwn.MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") ||
-		passing.MatchString(m.foldedValue()) {
+	if noOwn().MatchString(a) || strings.HasSuffix(m.head(), "ing") && !strings.HasPrefix(a, "hobb") ||
+		passing().MatchString(m.foldedValue()) {
 		return false
 	}
-	return ownNouns.MatchString(a) || isSpecific(firstWords(m.value, 3)) && !relatives.MatchString(a)
+	return ownNouns().MatchString(a) || isSpecific(firstWords(m.value, 3)) && !relatives().MatchString(a)
 }
 
-var trades = regexp.MustCompile(`(?:[a-z]{3,}(?:er|or|ist|ian|yst|eur|ress|smith|wright|herd)|nurse|student|` +
+var trades = pattern(`(?:[a-z]{3,}(?:er|or|ist|ian|yst|eur|ress|smith|wright|herd)|nurse|student|` +
 	`undergrad|grad student|postdoc|phd|phd candidate|chef|cook|pilot|vet|mom|mum|dad|mother|father|parent|` +
 	`mama|judge|clerk|intern|apprentice|consultant|accountant|assistant|attendant|` +
 	`lieutenant|sergeant|vegan|vegetarian|pescatarian|native speaker|immigrant|expat|refugee|veteran|widow|` +
@@ -369,7 +372,7 @@ func profession(m *match) bool {
 			head = head[:i]
 		}
 	}
-	loc := trades.FindAllStringIndex(head, -1)
+	loc := trades().FindAllStringIndex(head, -1)
 	return len(loc) > 0 && loc[len(loc)-1][1] >= len(strings.TrimSpace(head))
 }
 
@@ -379,7 +382,7 @@ var dullVerbs = wordSet(`tried asked slept felt thought said meant forgot wanted
 	installed restarted deployed noticed clicked couldn't didn't wasn't haven't woke ate drank stayed read been`)
 
 // strongObjects match objects that make a dull verb informative if a time is named.
-var strongObjects = regexp.MustCompile(`^(?:had (?:a |an |my |our )?(?:baby|surgery|operation|interview|accident|` +
+var strongObjects = pattern(`^(?:had (?:a |an |my |our )?(?:baby|surgery|operation|interview|accident|` +
 	`appointment|meeting with|party|wedding|exam|miscarriage|call with|twins|dinner with|lunch with|picnic|` +
 	`barbecue|bbq|check-?up|scan|mri|review|concert|race|performance|presentation|big)|was (?:born|promoted|` +
 	`diagnosed|laid off|in|at|elected|invited|accepted|hired|fired|robbed)|were (?:in|at|married|invited|` +
@@ -403,7 +406,7 @@ func verbInPast(m *match) bool {
 			return false
 		}
 		if dullVerbs[f] {
-			return strongObjects.MatchString(string(m.t.fold[w.from:m.vTo]))
+			return strongObjects().MatchString(string(m.t.fold[w.from:m.vTo]))
 		}
 		return true
 	}
@@ -411,9 +414,12 @@ func verbInPast(m *match) bool {
 }
 
 var (
-	being  = regexp.MustCompile(`(?:'s| is| are)\s+$`)
-	having = regexp.MustCompile(`(?: has| have| wants?| never| always| likes?| loves?| hates?)\s+$`)
-	lastly = regexp.MustCompile(`^(?:an? |the |severely |very |also )*(?:allergic|vegan|vegetarian|deaf|blind|` +
+	being  = pattern(`(?:'s| is| are)\s+$`)
+	owning = pattern(`(?: has| have)\s+$`)
+	having = pattern(`(?: has| have| wants?| never| always| likes?| loves?| hates?)\s+$`)
+	// dependants match children and animals.
+	dependants = pattern(`\b(?:kids?|children|dogs?|cats?|twins|sons?|daughters?|sisters?|brothers?)\b`)
+	lastly     = pattern(`^(?:an? |the |severely |very |also )*(?:allergic|vegan|vegetarian|deaf|blind|` +
 		`pregnant|retired|married|divorced|engaged|autistic|diabetic|colou?r ?blind|left-handed|called|named|years|` +
 		`german|french|spanish|italian|english|american|fluent|\d|from|turning|expecting|obsessed|afraid|scared of|into)\b`)
 )
@@ -425,53 +431,52 @@ func lasting(m *match) bool {
 	switch {
 	case !notFor(m):
 		return false
-	case being.MatchString(before):
-		return lastly.MatchString(v) || profession(m) || strings.HasPrefix(v, "a ") && trades.MatchString(v) ||
-			strings.HasPrefix(v, "an ") && trades.MatchString(v) || strings.HasPrefix(v, "the ") && trades.MatchString(v)
-	case having.MatchString(before):
-		return taste(m) && (ills.MatchString(v) || !regexp.MustCompile(`(?: has| have)\s+$`).MatchString(before) ||
-			digits.MatchString(v) || regexp.MustCompile(`\b(?:kids?|children|dogs?|cats?|twins|sons?|daughters?|`+
-			`sisters?|brothers?)\b`).MatchString(v))
+	case being().MatchString(before):
+		return lastly().MatchString(v) || profession(m) || strings.HasPrefix(v, "a ") && trades().MatchString(v) ||
+			strings.HasPrefix(v, "an ") && trades().MatchString(v) || strings.HasPrefix(v, "the ") && trades().MatchString(v)
+	case having().MatchString(before):
+		return taste(m) && (ills().MatchString(v) || !owning().MatchString(before) ||
+			digits().MatchString(v) || dependants().MatchString(v))
 	}
 	return true
 }
 
 // brand requires a value that contains a name, but not one of software.
 func brand(m *match) bool {
-	return properNoun.MatchString(m.value) && !software.MatchString(m.foldedValue())
+	return properNoun().MatchString(m.value) && !software().MatchString(m.foldedValue())
 }
 
 var (
-	properNoun = regexp.MustCompile(`^(?:a|an|two|three|my own|our own) (?:[a-z0-9-]+ ){0,2}[A-Z][a-z]`)
-	software   = regexp.MustCompile(`\b(?:app|question|meeting|interview|deadline)\b`)
+	properNoun = pattern(`^(?:a|an|two|three|my own|our own) (?:[a-z0-9-]+ ){0,2}[A-Z][a-z]`)
+	software   = pattern(`\b(?:app|question|meeting|interview|deadline)\b`)
 )
 
 // properTitle requires a value that begins with a name.
 func properTitle(m *match) bool {
-	return unicode.IsUpper([]rune(m.value)[0]) && !technical.MatchString(m.foldedValue())
+	return unicode.IsUpper([]rune(m.value)[0]) && !technical().MatchString(m.foldedValue())
 }
 
 // named requires a short value that begins with a name or a number and is not part of the current
 // work.
 func named(m *match) bool {
 	s := strings.ToLower(m.words("s"))
-	return !passing.MatchString(m.foldedValue()) && isSpecific(firstWords(m.value, 2)) &&
-		len(strings.Fields(m.value)) <= 10 && !noted.MatchString(s)
+	return !passing().MatchString(m.foldedValue()) && isSpecific(firstWords(m.value, 2)) &&
+		len(strings.Fields(m.value)) <= 10 && !noted().MatchString(s)
 }
 
-var noted = regexp.MustCompile(`\btarget\b`)
+var noted = pattern(`\btarget\b`)
 
 var (
 	presentToo = wordSet("put set cut let read quit shut hit split spread need feed speed")
-	offers     = regexp.MustCompile(`^(?:just |please )?(?:let me know|don'?t hesitate|ask me)`)
-	addressed  = regexp.MustCompile(`\byou(?:r|rs|'re)?\b`)
-	ruledBy    = regexp.MustCompile(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|` +
+	offers     = pattern(`^(?:just |please )?(?:let me know|don'?t hesitate|ask me)`)
+	addressed  = pattern(`\byou(?:r|rs|'re)?\b`)
+	ruledBy    = pattern(`^(?:not |always |never )?(?:[a-z]{2,}(?:ed|en)|in|on|at|by|run|kept|sent|done|` +
 		`due|put|set|made|built|double|single|lower|upper|snake|camel)\b`)
 )
 
 // actionNotState requires an action rather than a state.
 func actionNotState(m *match) bool {
-	return otherThing(m) && ruledBy.MatchString(m.foldedValue()) && m.head() != "been" &&
+	return otherThing(m) && ruledBy().MatchString(m.foldedValue()) && m.head() != "been" &&
 		!strings.HasSuffix(m.t.first(m.at, m.to), "ing") && m.t.first(m.at, m.to) != "the user"
 }
 
@@ -479,12 +484,12 @@ func actionNotState(m *match) bool {
 func firstHand(pattern string) func(*match) bool {
 	fits := not(pattern)
 	return func(m *match) bool {
-		return m.k < 2 && m.at-m.s.from < 60 && !addressed.MatchString(m.foldedValue()) && fits(m)
+		return m.k < 2 && m.at-m.s.from < 60 && !addressed().MatchString(m.foldedValue()) && fits(m)
 	}
 }
 
 // relatives matches the words for people and animals that follow "my".
-var relatives = regexp.MustCompile(`^(?:` + macros.Replace("{rel}") + `)\b`)
+var relatives = pattern(`^(?:` + macros.Replace("{rel}") + `)\b`)
 
 // firstWords returns the first n words of s.
 func firstWords(s string, n int) string {
@@ -492,11 +497,11 @@ func firstWords(s string, n int) string {
 	return strings.Join(ws[:min(len(ws), n)], " ")
 }
 
-var pointers = regexp.MustCompile(`^(?:\S+\s+){0,7}(?:it|them|this|those|these|there|him|your|yours|you)\b|\blike ` +
+var pointers = pattern(`^(?:\S+\s+){0,7}(?:it|them|this|those|these|there|him|your|yours|you)\b|\blike ` +
 	`(?:this|that)\b|^(?:\S+\s+)?(?:that|to that)\b`)
 
 // ownWords requires a value that refers to nothing said elsewhere.
-func ownWords(m *match) bool { return !pointers.MatchString(m.foldedValue()) }
+func ownWords(m *match) bool { return !pointers().MatchString(m.foldedValue()) }
 
 // notPraise rejects phrases that only look like an order: "always rooting for you".
 func notPraise(m *match) bool {
@@ -512,7 +517,7 @@ func notPraise(m *match) bool {
 func whenever(m *match) bool {
 	switch m.t.first(m.at, m.to) {
 	case "every", "each", "whenever", "any", "anytime", "when", "if":
-		return imperative(m) && !offers.MatchString(m.foldedValue())
+		return imperative(m) && !offers().MatchString(m.foldedValue())
 	}
 	return true
 }

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -280,7 +279,7 @@ func (e *extractor) cueWords(b *bag, u *unit) {
 		for _, name := range cuesOf[f+" "+next] {
 			b.add("cue=", name)
 		}
-		if (f == "my" || f == "our") && relativeWord.Match(t.fold[ws[i+1].from:end]) {
+		if (f == "my" || f == "our") && relativeWord().Match(t.fold[ws[i+1].from:end]) {
 			b.add("cue=relative")
 		}
 	}
@@ -375,7 +374,7 @@ func (e *extractor) neighbour(b *bag, name string, us []unit, k int) {
 }
 
 // relativeWord matches a word for a relative or friend.
-var relativeWord = regexp.MustCompile(`^` + macros.Replace("{rel}") + `\b`)
+var relativeWord = pattern(`^` + macros.Replace("{rel}") + `\b`)
 
 // cuesOf maps words and word pairs to the cues they give.
 var cuesOf = func() map[string][]string {

@@ -272,10 +272,10 @@ func (e *extractor) open(from, to int, set *setting) int {
 		start := from
 		from = e.t.skipLead(from, to)
 		rest := e.t.fold[from:min(to, from+window)]
-		if m := remember.FindIndex(rest); m != nil {
+		if m := remember().FindIndex(rest); m != nil {
 			set.remember, set.cue = true, string(rest[m[0]:m[1]])
 			from += m[1]
-		} else if m := hedge.FindIndex(rest); m != nil {
+		} else if m := hedge().FindIndex(rest); m != nil {
 			set.hedge = true
 			from += m[1]
 		} else if m := e.timeLead(from, to); m != nil && m.to < to {

@@ -101,7 +101,7 @@ var french = language{
 			name: "origine", kind: ragctx.FactIdentity, heads: "je",
 			re:        `je (?:viens|suis originaire|suis nee?) (?P<v>(?:de|d'|du|des|a|en|au) ?.+)`,
 			attribute: "origin", profile: true, conf: .82, imp: .8, reason: "says where they are from",
-			check: func(m *match) bool { return isSpecific(m.value) || digits.MatchString(m.value) },
+			check: func(m *match) bool { return isSpecific(m.value) || digits().MatchString(m.value) },
 			yes:   []string{"Je viens de Toulouse.", "je suis née à Dakar en 1990"}, no: []string{"je viens de finir"},
 		},
 		{

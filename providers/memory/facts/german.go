@@ -234,7 +234,7 @@ var german = language{
 				"Wir haben uns gestern auf wöchentliche Releases geeinigt",
 			},
 			no:    []string{"haben wir uns entschieden?", "ich habe mich noch nicht entschieden"},
-			check: func(m *match) bool { return !regexpNochNicht.MatchString(m.foldedValue()) },
+			check: func(m *match) bool { return !regexpNochNicht().MatchString(m.foldedValue()) },
 		},
 		{
 			name: "wechsel", kind: ragctx.FactDecision, heads: "wir ich sind bin haben habe", keep: true,
@@ -294,7 +294,7 @@ var german = language{
 				`unter|in|im|bei|version)|sind (?:auf|unter|in|im|bei)|hat|betragt|gehort|hort|` +
 				`nutzt|verwendet|wird von) .+)`,
 			subject: "{s}", attribute: "property", conf: .8, imp: .68, reason: "states a property", check: func(m *match) bool {
-				return isSpecific(strings.TrimSpace(m.value)) && !germanPassing.MatchString(m.foldedValue())
+				return isSpecific(strings.TrimSpace(m.value)) && !germanPassing().MatchString(m.foldedValue())
 			},
 			yes: []string{
 				"Unser Staging-Cluster heißt Reiher.", "die API läuft auf Port 8443",

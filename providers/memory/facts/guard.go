@@ -3,7 +3,6 @@ package facts
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 )
 
@@ -21,7 +20,7 @@ var (
 		und aber also ja nein hallo danke okay ubrigens ach naja jedenfalls denn leider zum
 		please pls plz bitte porfa y pero hola gracias bueno pues ademas porque por si
 		et mais bonjour salut merci alors donc bon ben car oui non coucou`)
-	leadIn = regexp.MustCompile(`^(?:por favor|actualmente|actuellement|en ce moment|momentan|s'il te plait|s'il ` +
+	leadIn = pattern(`^(?:por favor|actualmente|actuellement|en ce moment|momentan|s'il te plait|s'il ` +
 		`vous plait|thank you(?: so much| very much)?|good (?:morning|afternoon|evening|news)|by the way|just so ` +
 		`you know|for the record|for context|for reference|just fyi|` +
 		`quick (?:note|update|question|intro|heads up)|as i said|as i mentioned|to be (?:honest|clear|fair|` +
@@ -42,7 +41,7 @@ var (
 		`la verdad|de hecho|una cosa mas|ah si|` +
 		`au fait|pour info|pour information|d'ailleurs|en fait|a propos|a vrai dire|pour (?:le )?contexte|petite ` +
 		`info|juste pour info|sinon|du coup|en passant|bonsoir)(?: that| dass| que|,| -|:)*\s+`)
-	remember = regexp.MustCompile(`^(?:(?:please|pls|plz|and|also|can you|could you|just|i(?:'d| would) like you ` +
+	remember = pattern(`^(?:(?:please|pls|plz|and|also|can you|could you|just|i(?:'d| would) like you ` +
 		`to|i want you to|bitte|por favor|peux-tu|kannst du|stp|s'il te plait)[, ]+)*` +
 		`(?:remember|keep in mind|bear in mind|(?:please )?note|make a note|take note|don'?t forget|do not forget|` +
 		`never forget|be aware|memori[sz]e|save this|save|for (?:your|future) (?:reference|memory)|note to ` +
@@ -54,23 +53,23 @@ var (
 		`souviens-toi|retiens|n'oublie pas|note bien|note|garde en tete|rappelle-toi|sache|garde a l'esprit)` +
 		`(?: bitte| mal| dir| in your memory| this| das| esto| ca| por favor| stp| bien|` +
 		` de)*(?:\s*[,:-]+)?(?:\s*(?:that|dass|das|de que|que|qu'))?(?:\s*[:,]\s*|\s+|')`)
-	hedge = regexp.MustCompile(`^(?:i (?:think|guess|believe|suppose|suspect|reckon|feel like)|maybe|perhaps|` +
+	hedge = pattern(`^(?:i (?:think|guess|believe|suppose|suspect|reckon|feel like)|maybe|perhaps|` +
 		`probably|possibly|might be that|not sure but|i'?m not sure but|iirc|if i remember correctly|i (?:might|may|could) be wrong but|` +
 		`as far as i know|afaik|apparently|supposedly|ich (?:glaube|denke|vermute)|vielleicht|wahrscheinlich|` +
 		`moglicherweise|eventuell|soweit ich weis+|creo|pienso|quiza|quizas|tal vez|a lo mejor|probablemente|supongo|` +
 		`je (?:crois|pense|suppose)|peut-etre|probablement|sans doute)(?:,|\s+that|\s+dass|\s+que|\s+qu')?(?:\s+|')`)
-	condition = regexp.MustCompile(`^(?:if|unless|whether|suppose|supposing|assuming|assume|let'?s say|say i|` +
+	condition = pattern(`^(?:if|unless|whether|suppose|supposing|assuming|assume|let'?s say|say i|` +
 		`imagine|what if|hypothetically|in case|as if|as though|wish|i wish|when i was asked|were i|had i|for example|for instance|e\.g|` +
 		`wenn|falls|sofern|angenommen|nehmen wir an|ob|mal angenommen|zum beispiel|hatte ich|ware ich|konnte ich|` +
 		`si|ojala|supon|supongamos|imagina|imaginemos|en caso|por ejemplo|` +
 		`s'il|s'ils|suppose|supposons|admettons|imagine|imaginons|au cas|par exemple|disons)\b`)
-	joking = regexp.MustCompile(`(?:^(?:oh yes|haha yes|yeah sure|na klar|si claro|ja klar|bien sur), ?|\s/s\b|` +
+	joking = pattern(`(?:^(?:oh yes|haha yes|yeah sure|na klar|si claro|ja klar|bien sur), ?|\s/s\b|` +
 		`\bjust kidding\b|\bjk\b|\bkidding\b|\byeah right\b|\bsarcas|\boh sure\b|\bas if\b|\bsaid no one\b|\bnot! ` +
 		`*$|\bironi|\bscherz\b|\bspass\b|\bes broma\b|\bbromeo\b|\bje plaisante\b|\bje rigole\b)`)
-	story = regexp.MustCompile(`\b(?:in (?:my|the|this|his|her) (?:novel|story|book|game|script|screenplay|` +
+	story = pattern(`\b(?:in (?:my|the|this|his|her) (?:novel|story|book|game|script|screenplay|` +
 		`dream)|my (?:character|protagonist)|the (?:protagonist|narrator|hero)|persona|in einem roman|en mi novela|` +
 		`dans mon roman|dreamt|dreamed that)\b`)
-	oneTask = regexp.MustCompile(`\b(?:this time|for this (?:one|task|email|message|file|question|answer|function|` +
+	oneTask = pattern(`\b(?:this time|for this (?:one|task|email|message|file|question|answer|function|` +
 		`script|post|essay|report|response|reply|commit|pr|test|bug|case|time)|in this (?:email|file|function|` +
 		`script|case|post|essay|report|response|reply|message|answer|text|letter)|just (?:this )?once|for now|` +
 		`only today|just today|for today|right now|` +
@@ -79,11 +78,11 @@ var (
 		`esta vez|por ahora|solo hoy|por una vez|excepcionalmente|` +
 		`cette fois|pour une fois|exceptionnellement|ce soir|` +
 		`pour l'instant|juste aujourd'hui|pour cette|pour ce)\b`)
-	secret = regexp.MustCompile(`\b(?:password|passwort|passwd|passphrase|passcode|contrasena|mot de passe|api[ ` +
+	secret = pattern(`\b(?:password|passwort|passwd|passphrase|passcode|contrasena|mot de passe|api[ ` +
 		`-]?key|apikey|access[ -]?key|secret(?:s|o|os|a|as|e)?\b|token|private key|credit card|card number|` +
 		`cvv|cvc|iban|ssn|social security|pins?\b|pincode|kreditkarte|tarjeta de credito|carte (?:de credit|bancaire)|otp|recovery ` +
 		`(?:code|phrase)|seed phrase|sk-[a-z0-9]|ghp_|akia[a-z0-9])`)
-	reported = regexp.MustCompile(`^(?:people|they|some|everyone|everybody|most people|studies|experts|scientists|` +
+	reported = pattern(`^(?:people|they|some|everyone|everybody|most people|studies|experts|scientists|` +
 		`man|la gente|les gens|on) (?:say|says|think|believe|claim|sagt|dice|dicen|disent|dit)\b`)
 )
 
@@ -117,7 +116,7 @@ func (t *text) judge(s *sentenceSpan, k int, set *setting) {
 		set.doubt(.5, "a joke")
 	case s.story:
 		set.doubt(.5, "told in a story")
-	case reported.Match(t.fold[c.from:min(s.to, c.from+window)]):
+	case reported().Match(t.fold[c.from:min(s.to, c.from+window)]):
 		set.doubt(.4, "hearsay")
 	}
 	if s.secret {
@@ -132,17 +131,17 @@ var dependent = wordSet("if unless falls si")
 func (t *text) survey(s *sentenceSpan) {
 	all := t.fold[s.from:s.to]
 	may := t.hints(s)
-	s.joke = may[aJoke] && joking.Match(all)
-	s.story = may[aStory] && story.Match(all)
-	s.secret = may[aSecret] && secret.Match(harmless.ReplaceAll(all, nil))
-	s.task = may[aTask] && oneTask.Match(all) && !beyondOne.Match(all)
+	s.joke = may[aJoke] && joking().Match(all)
+	s.story = may[aStory] && story().Match(all)
+	s.secret = may[aSecret] && secret().Match(harmless().ReplaceAll(all, nil))
+	s.task = may[aTask] && oneTask().Match(all) && !beyondOne().Match(all)
 	s.asked = s.to + 1
 	if at, ok := t.asks(s); ok {
 		s.asked = at
 	}
 	supposed := false
 	for i := range s.clauses {
-		supposed = supposed || condition.Match(t.fold[s.clauses[i].from:min(s.to, s.clauses[i].from+window)])
+		supposed = supposed || condition().Match(t.fold[s.clauses[i].from:min(s.to, s.clauses[i].from+window)])
 		s.clauses[i].supposed = supposed
 	}
 }
@@ -206,17 +205,17 @@ func (t *text) asks(s *sentenceSpan) (int, bool) {
 func (t *text) commands(from int, s *sentenceSpan) bool {
 	words := t.fold[from:s.to]
 	return bytes.HasPrefix(words, []byte("am ")) && !bytes.HasPrefix(words, []byte("am i ")) ||
-		lastingRequest.Match(t.fold[from:min(s.to, from+window)]) || bytes.HasPrefix(words, []byte("may ")) ||
+		lastingRequest().Match(t.fold[from:min(s.to, from+window)]) || bytes.HasPrefix(words, []byte("may ")) ||
 		bytes.HasPrefix(words, []byte("que ")) || bytes.HasPrefix(words, []byte("ou ")) ||
 		bytes.HasPrefix(words, []byte("why ")) && !s.question
 }
 
 // lastingRequest matches a request that holds for more than one answer.
-var lastingRequest = regexp.MustCompile(`^(?:bitte )?(?:schreib|schreibe|zeig|zeige|gib|mach|give|show|write|list|escribe|` +
+var lastingRequest = pattern(`^(?:bitte )?(?:schreib|schreibe|zeig|zeige|gib|mach|give|show|write|list|escribe|` +
 	`da|dame|ecris|donne|montre)(?:-moi)?(?: [a-z]+){0,3} (?:immer|stets|always|siempre|toujours)\b`)
 
 // harmless matches words about secrets that reveal none.
-var harmless = regexp.MustCompile(`\b(?:password manager|passwortmanager|passwordless|token (?:limit|budget)|` +
+var harmless = pattern(`\b(?:password manager|passwortmanager|passwordless|token (?:limit|budget)|` +
 	`secret santa|secret (?:ingredient|recipe))\b`)
 
 // first returns the first word between two positions.
@@ -244,7 +243,7 @@ func (t *text) skipLead(from, to int) int {
 			from++
 		}
 		rest := t.fold[from:min(to, from+window)]
-		if m := leadIn.FindIndex(rest); m != nil {
+		if m := leadIn().FindIndex(rest); m != nil {
 			from += m[1]
 			continue
 		}

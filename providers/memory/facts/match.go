@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -88,7 +87,7 @@ func (m *match) cut() {
 }
 
 // tails matches words at the end of a value that do not belong to it.
-var tails = regexp.MustCompile(`(?:[\s,.!;:~"()-]+|\s(?:though|too|as well|lol|haha|btw|by the way|anyway|anyways|` +
+var tails = pattern(`(?:[\s,.!;:~"()-]+|\s(?:though|too|as well|lol|haha|btw|by the way|anyway|anyways|` +
 	`right now|now|please|pls|thanks|thank you|actually|fyi|either|` +
 	`any ?more|nowadays|these days|at the moment|currently|so far|tbh|already|instead|again|jk|ok|okay|right|you ` +
 	`know|if possible|and|but|so|or|because|which|that|a|an|the|to|of|for|with|my|our|in|at|on|from|by|` +
@@ -113,7 +112,7 @@ func (m *match) bound() bool {
 	open := to == m.s.to || to >= m.at+window || to < m.loc[1] || to == m.loc[1]
 	for open {
 		near := max(from, to-maxTail)
-		loc := tails.FindIndex(m.t.fold[near:to])
+		loc := tails().FindIndex(m.t.fold[near:to])
 		if loc == nil || loc[0] == loc[1] {
 			break
 		}

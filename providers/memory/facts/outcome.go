@@ -3,7 +3,6 @@ package facts
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ragctx/ragctx"
@@ -19,7 +18,7 @@ type call struct {
 }
 
 // failure matches the start of a result that reports a failure only in its text.
-var failure = regexp.MustCompile(`(?i)^\s*(?:error|fatal|exception|traceback|panic|failed|failure|command failed|` +
+var failure = pattern(`(?i)^\s*(?:error|fatal|exception|traceback|panic|failed|failure|command failed|` +
 	`exit (?:code|status) [1-9]|npm err|permission denied|no such file|.{0,80}command not found)`)
 
 // Lengths of quotations in outcomes, in code points.
@@ -74,7 +73,7 @@ func calls(messages []ragctx.Message) []call {
 			case ragctx.BlockToolResult:
 				if c, ok := open[b.ToolUseID]; ok {
 					c.message, c.answer = i, b.Content.String()
-					c.failed = b.IsError || failure.MatchString(c.answer)
+					c.failed = b.IsError || failure().MatchString(c.answer)
 					out = append(out, c)
 					delete(open, b.ToolUseID)
 				}
@@ -84,7 +83,7 @@ func calls(messages []ragctx.Message) []call {
 					continue
 				}
 				if c, ok := open[pending[0]]; ok {
-					c.message, c.answer, c.failed = i, b.Text, failure.MatchString(b.Text)
+					c.message, c.answer, c.failed = i, b.Text, failure().MatchString(b.Text)
 					out = append(out, c)
 					delete(open, pending[0])
 				}
@@ -115,7 +114,7 @@ func firstLine(s string) string {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		if failure.MatchString(line) && !strings.HasPrefix(line, "Traceback") && !strings.HasPrefix(strings.ToLower(line), "exit") {
+		if failure().MatchString(line) && !strings.HasPrefix(line, "Traceback") && !strings.HasPrefix(strings.ToLower(line), "exit") {
 			return line
 		}
 		last = line

@@ -66,7 +66,7 @@ func (e *extractor) confidence(u *unit, b *bag, n int) (float64, []string) {
 	if p < Gate && n <= maxShort && b.reads() == ragctx.FactInstruction && !e.people && e.genericWish(u) {
 		return Gate, nil
 	}
-	if p < leastWithdrawal && withdrawn.MatchString(e.t.foldedWords(u.from, u.to)) {
+	if p < leastWithdrawal && withdrawn().MatchString(e.t.foldedWords(u.from, u.to)) {
 		p = leastWithdrawal
 	}
 	s := u.sentence
@@ -213,7 +213,7 @@ func (e *extractor) lasting(u *unit, why []string) bool {
 	}
 	words := e.t.foldedWords(u.from, u.to)
 	c := readChange(e.t, u.from, u.to, true)
-	return !oneTask.MatchString(words) && (withdrawn.MatchString(words) || c.says(cueNow, cueNoMore) ||
+	return !oneTask().MatchString(words) && (withdrawn().MatchString(words) || c.says(cueNow, cueNoMore) ||
 		slices.ContainsFunc(e.t.words(u.from, u.to), func(w word) bool { return slices.Contains(cuesOf[e.t.folded(w)], "standing") }))
 }
 

@@ -3,7 +3,6 @@ package facts
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -44,7 +43,7 @@ func (t *text) sentences() []sentenceSpan {
 		for f < to && bytes.IndexByte([]byte(" \t\r\n.!?"), t.fold[to-1]) >= 0 {
 			to--
 		}
-		to -= len(faceAtEnd.Find(t.fold[f:to]))
+		to -= len(faceAtEnd().Find(t.fold[f:to]))
 		if f < to {
 			out = append(out, sentenceSpan{from: f, to: to, question: question})
 		}
@@ -54,7 +53,7 @@ func (t *text) sentences() []sentenceSpan {
 		case '\n', ';':
 			flush(i+1, false)
 		case ':': // ":)" ends a sentence
-			if n := len(smile.Find(t.fold[i:min(len(t.fold), i+4)])); n > 0 {
+			if n := len(smile().Find(t.fold[i:min(len(t.fold), i+4)])); n > 0 {
 				flush(i+n, false)
 				i += n - 1
 			}
@@ -80,16 +79,16 @@ func (t *text) sentences() []sentenceSpan {
 	return out
 }
 
-var bulletMark = regexp.MustCompile(`^(?:[-*+•]|\d{1,2}[.)]|\(\d\))\s+`)
+var bulletMark = pattern(`^(?:[-*+•]|\d{1,2}[.)]|\(\d\))\s+`)
 
 // smile matches a face of signs, faceAtEnd one behind a sentence.
 var (
-	smile     = regexp.MustCompile(`^:-?[)(/](?: |$)`)
-	faceAtEnd = regexp.MustCompile(` *:-?[)(/]$`)
+	smile     = pattern(`^:-?[)(/](?: |$)`)
+	faceAtEnd = pattern(` *:-?[)(/]$`)
 )
 
 // bullet returns the length of a list marker.
-func bullet(b []byte) int { return len(bulletMark.Find(b[:min(len(b), 12)])) }
+func bullet(b []byte) int { return len(bulletMark().Find(b[:min(len(b), 12)])) }
 
 // stops reports whether the full stop at i ends a sentence; the text continues at j.
 func (t *text) stops(from, i, j int) bool {
@@ -108,7 +107,7 @@ func (t *text) stops(from, i, j int) bool {
 		for j < len(t.fold) && t.fold[j] == ' ' {
 			j++
 		}
-		return !dayFollows.Match(t.fold[j:]) && (t.capital(j) || !t.ordinalAt(from, k))
+		return !dayFollows().Match(t.fold[j:]) && (t.capital(j) || !t.ordinalAt(from, k))
 	}
 	return true
 }
@@ -122,7 +121,7 @@ func (t *text) ordinalAt(from, at int) bool {
 
 var beforeOrdinal = wordSet("am den dem der vom zum im bis ab seit beim")
 
-var dayFollows = regexp.MustCompile(`^(?:jan|feb|mar|apr|mai|jun|jul|aug|sep|okt|nov|dez|klasse|stock|geburtstag)`)
+var dayFollows = pattern(`^(?:jan|feb|mar|apr|mai|jun|jul|aug|sep|okt|nov|dez|klasse|stock|geburtstag)`)
 
 // Words at which clauses begin.
 var (

@@ -2,21 +2,20 @@ package facts
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 )
 
 // Patterns of text that is quoted, pasted or not meant literally.
 var (
-	logLine = regexp.MustCompile(`^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|(?:\[)?(?:info|warn|warning|` +
+	logLine = pattern(`^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:|\[?\d\d:\d\d:\d\d|(?:\[)?(?:info|warn|warning|` +
 		`error|debug|fatal|trace)(?:\]|:|\s+\[)|` +
 		`[a-z]{3} [ \d]\d \d\d:\d\d:\d\d |(?:error|fehler|info|warn\w*) \d{4}-|\[?\{"|//|/\*|at [\w.$]+\(|` +
 		`traceback |file "|\$ |>>> |\+\+\+ |--- a/|@@ |panic: |goroutine \d|exit status|npm err|caused by: )`)
-	mailHead = regexp.MustCompile(`^\s*\**(?:from|von|de|to|an|para|a|subject|betreff|asunto|objet|sent|gesendet|` +
+	mailHead = pattern(`^\s*\**(?:from|von|de|to|an|para|a|subject|betreff|asunto|objet|sent|gesendet|` +
 		`enviado|envoye|date|datum|fecha|cc|reply-to)\**\s?:`)
-	mailStart = regexp.MustCompile(`^\s*(?:-{3,}\s*(?:original|forwarded|urspr|weitergeleitet|mensaje|message)|` +
+	mailStart = pattern(`^\s*(?:-{3,}\s*(?:original|forwarded|urspr|weitergeleitet|mensaje|message)|` +
 		`(?:on|am|el|le) .{5,80} (?:wrote|schrieb.{0,40}|escribio|a ecrit)\s*:)`)
-	pasted = regexp.MustCompile(`\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|reword|paraphrase|correct|improve|polish|edit|` +
+	pasted = pattern(`\b(?:translate|summari[sz]e|proofread|rewrite|rephrase|reword|paraphrase|correct|improve|polish|edit|` +
 		`analy[sz]e|classify|fix the grammar|article|e-?mail|text|paragraph|letter|post|transcript|passage|review|story|excerpt|abstract|` +
 		`sentences?|quote|tweet|message|blog|chapter|lyrics|poem|log|logs|output|draft|essay|bio|dialogue|document|snippet|` +
 		`ubersetz\w*|korrigier\w*|fass\w*|zusammenfass\w*|artikel|absatz|brief|nachricht|satz|auszug|entwurf|` +
@@ -27,14 +26,14 @@ var (
 		`summari[sz]e|proofread|rewrite|rephrase|paraphrase|` +
 		`ubersetze?|korrigiere?|traduce|corrige|traduis|reformule|resume)\b[^.!?\n]{0,60}:`)
 	// document begins an attachment, end closes it.
-	ticketHead = regexp.MustCompile(`^\s*(?:(?:ticket|issue|case|incident|vorgang|anfrage|demande|incidencia|caso)` +
+	ticketHead = pattern(`^\s*(?:(?:ticket|issue|case|incident|vorgang|anfrage|demande|incidencia|caso)` +
 		`\s*(?:#|no\.?|nr\.?|n°)?\s*` +
 		`[a-z]{0,6}-?\d+\s*$|(?:reporter|reported by|assignee|assigned to|requester|customer|status|priority|severity|` +
 		`gemeldet von|melder|kunde|prioritat|rapporteur|demandeur|priorite|solicitante|cliente|prioridad)\s?:)`)
-	document = regexp.MustCompile(`^\s*(?:-{3,} ?[^-\n]{1,60} ?-{3,}|={3,} ?[^=\n]{1,60} ?={3,}|curriculum vitae)\s*$`)
-	handle   = regexp.MustCompile(`^\s*(?:\[[\d:. ]{4,16}\] ?)?([a-z][\w.-]{1,24}(?: [a-z][\w.-]{0,20})?): `)
-	tag      = regexp.MustCompile(`^\s*<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,300})?>`)
-	pretence = regexp.MustCompile(`(?:^|[.!?\n]\s*)(?:(?:ok|okay|hi|hey|so|now|please|bitte|por favor|let's|` +
+	document = pattern(`^\s*(?:-{3,} ?[^-\n]{1,60} ?-{3,}|={3,} ?[^=\n]{1,60} ?={3,}|curriculum vitae)\s*$`)
+	handle   = pattern(`^\s*(?:\[[\d:. ]{4,16}\] ?)?([a-z][\w.-]{1,24}(?: [a-z][\w.-]{0,20})?): `)
+	tag      = pattern(`^\s*<([a-z][\w-]{0,40})(?:\s[^<>\n]{0,300})?>`)
+	pretence = pattern(`(?:^|[.!?\n]\s*)(?:(?:ok|okay|hi|hey|so|now|please|bitte|por favor|let's|` +
 		`lets)[, ]+)*(?:pretend|imagine\b|imagina\b|act as|act like|` +
 		`role-? ?play|play a game|you are now|you're now|you will play|let us play|stell dir vor|stellen wir uns|` +
 		`tu so|tun wir so|rollenspiel|` +
@@ -43,13 +42,13 @@ var (
 		`spiel\w* (?:eine?n? )?rolle|du bist jetzt|wir (?:uben|spielen)|gesetzt den fall|es war einmal|testdaten|` +
 		`finge|hagamos|supongamos|actua como|juego de rol|erase una vez|habia una vez|datos de prueba|eres ahora|` +
 		`fais comme|faisons comme|joue le role|jeu de role|imaginons|supposons|il etait une fois|tu es maintenant|donnees de test)`)
-	over = regexp.MustCompile(`\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|tl;?dr|what does (?:this|it) ` +
+	over = pattern(`\b(?:summari[sz]e|translate|proofread|rewrite|rephrase|tl;?dr|what does (?:this|it) ` +
 		`(?:mean|say)|fasse? .{0,20}zusammen|` +
 		`ubersetze?|traduce|traduis|resume)\b.{0,30}\b(?:this|that|it|above|the (?:text|article|e-?mail)|das|` +
 		`dies\w*|den text|esto|este texto|ca|ceci|ce texte)\b`)
-	inQuotes = regexp.MustCompile(`"[^"\n]{12,600}"`)
-	fromThis = regexp.MustCompile(`\b(?:from|of|for|in|about|on|with) (?:this|these|the following)(?: [a-z]+)?\s?:\s*$`)
-	inMarks  = regexp.MustCompile(`(?:^|[\s(])'[^'\n]{12,400}'(?:[\s.,!?)]|$)`)
+	inQuotes = pattern(`"[^"\n]{12,600}"`)
+	fromThis = pattern(`\b(?:from|of|for|in|about|on|with) (?:this|these|the following)(?: [a-z]+)?\s?:\s*$`)
+	inMarks  = pattern(`(?:^|[\s(])'[^'\n]{12,400}'(?:[\s.,!?)]|$)`)
 )
 
 // longPaste is the length in code points from which a paragraph to be summarized or translated
@@ -62,14 +61,14 @@ func (t *text) maskForeign() {
 	t.maskAbove()
 	t.maskTalk()
 	t.maskLines()
-	for _, m := range inQuotes.FindAllIndex(t.fold, -1) {
+	for _, m := range inQuotes().FindAllIndex(t.fold, -1) {
 		if bytes.Count(t.fold[m[0]:m[1]], []byte{' '}) >= 4 {
 			for i := m[0] + 1; i < m[1]-1; i++ {
 				t.fold[i] = someSign
 			}
 		}
 	}
-	for _, m := range inMarks.FindAllIndex(t.fold, -1) {
+	for _, m := range inMarks().FindAllIndex(t.fold, -1) {
 		if bytes.Count(t.fold[m[0]+1:m[1]-1], []byte{' '}) >= 4 {
 			for i := m[0] + 1; i < m[1]-1; i++ {
 				if t.fold[i] != '\n' {
@@ -79,7 +78,7 @@ func (t *text) maskForeign() {
 		}
 	}
 	t.maskArticle()
-	if m := pretence.FindIndex(t.fold); m != nil {
+	if m := pretence().FindIndex(t.fold); m != nil {
 		t.mask(m[0], len(t.fold))
 	}
 }
@@ -104,7 +103,7 @@ const longArticle = 350
 func (t *text) maskAbove() {
 	body := bytes.TrimRight(t.fold, " \n\t\r")
 	last := bytes.LastIndexByte(body, '\n') + 1
-	if last > longPaste && over.Match(body[last:]) {
+	if last > longPaste && over().Match(body[last:]) {
 		t.mask(0, last)
 	}
 }
@@ -116,7 +115,7 @@ func (t *text) maskTalk() {
 	var lines [][2]int
 	from := 0
 	for line := range bytes.Lines(t.fold) {
-		if m := handle.FindSubmatch(line); m != nil {
+		if m := handle().FindSubmatch(line); m != nil {
 			names[string(m[1])]++
 			lines = append(lines, [2]int{from, from + len(line)})
 		}
@@ -141,7 +140,7 @@ func (t *text) maskLines() {
 			to = len(t.fold)
 		}
 		line := t.fold[from:to]
-		if bytes.IndexByte(line, ':') >= 0 && mailHead.Match(line) || ticketHead.Match(line) {
+		if bytes.IndexByte(line, ':') >= 0 && mailHead().Match(line) || ticketHead().Match(line) {
 			heads++
 		} else if len(bytes.TrimSpace(line)) > 0 {
 			heads = 0
@@ -152,7 +151,7 @@ func (t *text) maskLines() {
 			t.mask(from, next)
 			from = next
 			continue
-		case heads >= 2 || mailStart.Match(line) || document.Match(line):
+		case heads >= 2 || mailStart().Match(line) || document().Match(line):
 			t.mask(from, len(t.fold))
 			return
 		}
@@ -160,9 +159,9 @@ func (t *text) maskLines() {
 			from = to
 			continue
 		}
-		m := pasted.FindIndex(line)
+		m := pasted().FindIndex(line)
 		if m == nil {
-			m = fromThis.FindIndex(line)
+			m = fromThis().FindIndex(line)
 		}
 		if m != nil {
 			if rest := from + m[1]; len(bytes.TrimSpace(t.fold[rest:])) > 0 {
@@ -193,10 +192,10 @@ func (t *text) foreignLine(from, to int, missing map[string]bool) int {
 		return to
 	case len(body) > 0 && (bytes.HasPrefix(line, []byte("    ")) || line[0] == '\t'):
 		return to
-	case logLine.Match(line):
+	case logLine().Match(line):
 		return to
 	}
-	if m := tag.FindSubmatch(line); m != nil && !missing[string(m[1])] {
+	if m := tag().FindSubmatch(line); m != nil && !missing[string(m[1])] {
 		closing := "</" + string(m[1]) + ">"
 		if i := bytes.Index(t.fold[from:], []byte(closing)); i >= 0 {
 			return from + i + len(closing)

@@ -2,7 +2,6 @@ package facts
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -79,7 +78,7 @@ const (
 )
 
 // quotation matches the words around a quoted statement of the user.
-var quotation = regexp.MustCompile(`^(?:the user says|der nutzer sagt|l'utilisateur dit|el usuario dice) ?: "? ?`)
+var quotation = pattern(`^(?:the user says|der nutzer sagt|l'utilisateur dit|el usuario dice) ?: "? ?`)
 
 // Statements are the content of a fact, divided into what it states.
 type Statements struct {
@@ -98,7 +97,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 	t := read(content)
 	from, to := 0, len(t.fold)
 	quoted := false
-	if m := quotation.Find(t.fold); m != nil {
+	if m := quotation().Find(t.fold); m != nil {
 		from, quoted = len(m), true
 	}
 	for to > from && bytes.IndexByte([]byte(` ".!`), t.fold[to-1]) >= 0 {
@@ -115,7 +114,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 		s.source, s.from, s.to, s.ws = t, x.from, x.to, t.words(x.from, x.to)
 		s.versions, s.days = sync.OnceValue(s.findVersions), sync.OnceValue(s.findDays)
 		s.forms = sync.OnceValue(s.findForms)
-		s.brief = sync.OnceValue(func() bool { return longAgo.Match(t.fold[s.from:s.to]) || forNow(s) || byAccident(s) })
+		s.brief = sync.OnceValue(func() bool { return longAgo().Match(t.fold[s.from:s.to]) || forNow(s) || byAccident(s) })
 		s.forOnce, s.aboutOthers = sync.OnceValue(s.isForOnce), sync.OnceValue(s.isAboutOthers)
 		s.sparesWishes, s.asking = sync.OnceValue(s.mentionsWishOnly), sync.OnceValue(s.hasAskingWords)
 		s.normal, s.eating = sync.OnceValue(s.returnsToNormal), sync.OnceValue(s.allowsFood)
@@ -145,7 +144,7 @@ func ReadStatements(content string, instruction bool, speaker string) *Statement
 // habit reports whether the sentence of an order is about a deed of the user: "we drive a Touran".
 func (s *statement) habit() bool {
 	return mine(s) && s.verbAt < len(s.ws) && !wanting[s.source.folded(s.ws[s.verbAt])] && !s.denies &&
-		!ofAnswers.Match(s.source.fold[s.from:s.to]) && len(readWish(s.source, s.from, s.to).values) == 0 && pronounBefore(s)
+		!ofAnswers().Match(s.source.fold[s.from:s.to]) && len(readWish(s.source, s.from, s.to).values) == 0 && pronounBefore(s)
 }
 
 // pronounBefore reports whether a pronoun of the user stands next to the verb of a statement.

@@ -2,7 +2,6 @@
 package facts
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -47,12 +46,12 @@ var numberWords = wordSet(`two three four five six seven eight nine ten eleven t
 	deux trois quatre cinq sept huit neuf dix onze douze vingt trente
 	dos tres cuatro cinco seis siete ocho nueve diez once doce veinte treinta`)
 
-var ordinal = regexp.MustCompile(`^\d{1,2}(?:st|nd|rd|th|h|am|pm|er)$`)
+var ordinal = pattern(`^\d{1,2}(?:st|nd|rd|th|h|am|pm|er)$`)
 
 // looksLikeTime reports whether a number is a part of a day or of a time of day.
 func looksLikeTime(t *text, ws []word, i int) bool {
 	w := ws[i]
-	if ordinal.MatchString(t.folded(w)) || w.to < len(t.fold) && t.fold[w.to] == ':' || w.from > 0 && t.fold[w.from-1] == ':' {
+	if ordinal().MatchString(t.folded(w)) || w.to < len(t.fold) && t.fold[w.to] == ':' || w.from > 0 && t.fold[w.from-1] == ':' {
 		return true
 	}
 	for j := max(0, i-3); j < min(len(ws), i+3); j++ {

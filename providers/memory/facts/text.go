@@ -1,8 +1,10 @@
 package facts
 
 import (
+	"regexp"
 	"slices"
 	"sort"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -149,3 +151,8 @@ func (t *text) folded(w word) string { return string(t.fold[w.from:w.to]) }
 
 // capital reports whether the letter at a position is a capital.
 func (t *text) capital(i int) bool { return i < len(t.runes) && unicode.IsUpper(t.runes[i]) }
+
+// pattern returns a regular expression that is compiled when it is first used, since a program that learns no facts needs none.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}

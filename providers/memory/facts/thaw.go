@@ -3,14 +3,13 @@ package facts
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // thaws reports whether a statement says that a freeze, or what holds until further notice, is over: "back to normal".
 func thaws(n, o *statement) bool {
-	if !n.normal() || !frozen.Match(o.source.fold[o.from:o.to]) && !(o.order && o.denies && frozen.Match(o.source.fold)) {
+	if !n.normal() || !frozen().Match(o.source.fold[o.from:o.to]) && !(o.order && o.denies && frozen().Match(o.source.fold)) {
 		return false
 	}
 	own := func(x term) bool {
@@ -23,16 +22,16 @@ func thaws(n, o *statement) bool {
 	ofWork := func(s *statement) bool {
 		return slices.ContainsFunc(s.words, func(x term) bool { return workStems[x.stem] })
 	}
-	if !ofWork(n) && (hires.Match(o.source.fold) || !frozenThing.Match(o.source.fold[o.from:o.to]) &&
-		!theFreeze.Match(n.source.fold[n.from:n.to])) {
+	if !ofWork(n) && (hires().Match(o.source.fold) || !frozenThing().Match(o.source.fold[o.from:o.to]) &&
+		!theFreeze().Match(n.source.fold[n.from:n.to])) {
 		return true
 	}
-	return ofWork(o) || theFreeze.Match(o.source.fold[o.from:o.to])
+	return ofWork(o) || theFreeze().Match(o.source.fold[o.from:o.to])
 }
 
 // returnsToNormal reports whether a statement has words for the end of a freeze.
 func (s *statement) returnsToNormal() bool {
-	return !s.passes() && normal.Match(s.source.fold[s.from:s.to])
+	return !s.passes() && normal().Match(s.source.fold[s.from:s.to])
 }
 
 // thawStems are stems of words for the end of a freeze. workStems are stems of words for the work that a team freezes.
@@ -48,16 +47,16 @@ var (
 		deployen releasen freigabe freigaben veroffentlichungen anderungen
 		deploiement deploiements mep livraisons
 		despliegue despliegues entregas versiones cambios`))
-	theFreeze   = regexp.MustCompile(`\b(?:freeze|einfrierphase|gel|congelacion)\b`)
-	hires       = regexp.MustCompile(`\b(?:hiring|hires|budgets?|einstellungen|embauches|contrataciones|presupuestos?)\b`)
-	frozenThing = regexp.MustCompile(`\b(?:frozen|eingefroren|gele[es]{0,2}|congelad[oa]s?)\b`)
+	theFreeze   = pattern(`\b(?:freeze|einfrierphase|gel|congelacion)\b`)
+	hires       = pattern(`\b(?:hiring|hires|budgets?|einstellungen|embauches|contrataciones|presupuestos?)\b`)
+	frozenThing = pattern(`\b(?:frozen|eingefroren|gele[es]{0,2}|congelad[oa]s?)\b`)
 )
 
 var (
-	frozen = regexp.MustCompile(`\b(?:freeze|frozen|until further notice|einfrierphase|eingefroren|bis auf weiteres|gel (?:du|` +
+	frozen = pattern(`\b(?:freeze|frozen|until further notice|einfrierphase|eingefroren|bis auf weiteres|gel (?:du|` +
 		`de)|gele[es]?|` +
 		`jusqu'a nouvel ordre|congelacion|congelad[oa]s?|hasta nuevo aviso)\b`)
-	normal = regexp.MustCompile(`\b(?:back to normal|(?:is|are|everything's) normal again|freeze (?:is|was|has been)? ?(?:over|` +
+	normal = pattern(`\b(?:back to normal|(?:is|are|everything's) normal again|freeze (?:is|was|has been)? ?(?:over|` +
 		`lifted|off|ended)|` +
 		`wieder\b.{0,30}\bnormal[a-z]*|freeze (?:ist|wurde) (?:vorbei|aufgehoben|beendet)|retour a la normale|gel (?:est |` +
 		`a ete )?(?:termine|leve|fini)|` +
@@ -81,7 +80,8 @@ func eatsAgain(n, o *statement) bool {
 // allowsFood reports whether a statement has words of the user, or of a permission, for eating again.
 func (s *statement) allowsFood() bool {
 	words := s.source.fold[s.from:s.to]
-	return !s.passes() && (!s.denies || noProblem.Match(words)) && again.Match(words) && eats.Match(words) && !forOthers.Match(words)
+	return !s.passes() && (!s.denies ||
+		noProblem().Match(words)) && again().Match(words) && eats().Match(words) && !forOthers().Match(words)
 }
 
 // leavesOut returns the kinds of food that a statement excludes.
@@ -102,20 +102,20 @@ func (s *statement) leavesOut() map[string]bool {
 
 var (
 	// eats finds the user who eats, or a permission.
-	eats = regexp.MustCompile(`\b(?:i(?:'m| am| can| may|'ve (?:started|begun)| started| do)? (?:now |happily |only |also )?` +
+	eats = pattern(`\b(?:i(?:'m| am| can| may|'ve (?:started|begun)| started| do)? (?:now |happily |only |also )?` +
 		`(?:eat|eating|ate|drink|drinking|have|having)|` +
 		`(?:back to|started) eating|ich (?:esse|trinke|darf|kann|vertrage)|(?:esse|trinke|darf|kann|vertrage) ich|` +
 		`je (?:mange|bois|re ?mange|peux)|vuelvo a (?:comer|beber|tomar)|(?:ya )?(?:como|bebo|puedo comer)|volvemos a comer|` +
 		`fine|ok|okay|allowed|welcome|no problem|you can|you may|feel free|in ordnung|erlaubt|kein problem|du (?:kannst|darfst)|` +
 		`(?:kannst|darfst) du|permise?s?|tu peux|vous pouvez|d'accord|pas de probleme|puedes|permitido)\b`)
 	// forOthers finds people for whom food is.
-	forOthers = regexp.MustCompile(`\b(?:for|fur|pour|para) (?:my|the|our|his|her|die|den|das|meine?n?|unsere?n?|mes|mon|` +
+	forOthers = pattern(`\b(?:for|fur|pour|para) (?:my|the|our|his|her|die|den|das|meine?n?|unsere?n?|mes|mon|` +
 		`ma|les|nos|mis?|los|las|` +
 		`nuestr[oa]s)\b`)
 )
 
 // noProblem denies a problem, and not its subject.
-var noProblem = regexp.MustCompile(`\b(?:no|kein|aucun|pas de|ningun) proble?me?a?\b`)
+var noProblem = pattern(`\b(?:no|kein|aucun|pas de|ningun) proble?me?a?\b`)
 
 // again are words for what holds again.
-var again = regexp.MustCompile(`\b(?:again|wieder|de nouveau|a nouveau|vuelvo a|volvemos a|otra vez|de nuevo)\b`)
+var again = pattern(`\b(?:again|wieder|de nouveau|a nouveau|vuelvo a|volvemos a|otra vez|de nuevo)\b`)

@@ -3,7 +3,6 @@ package facts
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -87,17 +86,17 @@ func (n *wish) asks() bool { return (n.values["asking"] == "ask") != n.denies }
 // comments in German", but not "the letter in German". A way to address the user is one by itself.
 func (e *extractor) genericWish(u *unit) bool {
 	ws := e.t.words(u.from, u.to)
-	if len(ws) > 10 || u.sentence.question || oneTask.Match(e.t.fold[u.from:u.to]) || e.tells(u) {
+	if len(ws) > 10 || u.sentence.question || oneTask().Match(e.t.fold[u.from:u.to]) || e.tells(u) {
 		return false
 	}
 	w := readWish(e.t, u.from, u.to)
-	if w.values["tone"] != "" && len(w.objects) == 0 && addressing.Match(e.t.fold[u.from:u.to]) {
+	if w.values["tone"] != "" && len(w.objects) == 0 && addressing().Match(e.t.fold[u.from:u.to]) {
 		return true
 	}
 	if len(w.values) == 0 && w.number == "" {
 		return false
 	}
-	if stated.MatchString(e.t.foldedWords(u.from, u.to)) {
+	if stated().MatchString(e.t.foldedWords(u.from, u.to)) {
 		return false
 	}
 	generic := false
@@ -113,7 +112,7 @@ func (e *extractor) genericWish(u *unit) bool {
 
 var (
 	// addressing are the words for the form of address.
-	addressing = regexp.MustCompile(`\b(?:duzt?e?n?|siezt?e?n?|sie zu mir|du zu mir|per (?:du|sie)|das (?:du|sie)|tutoi[a-z]*|` +
+	addressing = pattern(`\b(?:duzt?e?n?|siezt?e?n?|sie zu mir|du zu mir|per (?:du|sie)|das (?:du|sie)|tutoi[a-z]*|` +
 		`vouvoi[a-z]*|tutea[a-z]*|` +
 		`de (?:tu|usted))\b`)
 	// genericNouns are kinds of answers, texts and values, in the plural.
@@ -131,7 +130,7 @@ var (
 
 // tells reports whether a unit is a fact with the words of a wish.
 func (e *extractor) tells(u *unit) bool {
-	return told.MatchString(e.t.foldedWords(u.from, u.to)) || listsValues.Match(e.t.fold[u.from:u.to])
+	return told().MatchString(e.t.foldedWords(u.from, u.to)) || listsValues().Match(e.t.fold[u.from:u.to])
 }
 
 // wishes reports whether a statement says how the assistant is to answer, or the team works, whatever its kind: "longer answers
@@ -143,7 +142,7 @@ func (s *statement) wishes() bool {
 	case s.order, w.values["name"] != "", w.ofTool() && s.changesTool():
 		return true
 	default:
-		return s.owner != aPerson && (ofAnswers.Match(s.source.fold[s.from:s.to]) || s.owner == theTeam && w.ofTeam())
+		return s.owner != aPerson && (ofAnswers().Match(s.source.fold[s.from:s.to]) || s.owner == theTeam && w.ofTeam())
 	}
 }
 
@@ -155,12 +154,12 @@ func (s *statement) changesTool() bool {
 
 // ofAnswers reports whether a unit says how the assistant's answers are to be.
 func (e *extractor) ofAnswers(u *unit) bool {
-	return ofAnswers.Match(e.t.fold[u.from:u.to]) && len(readWish(e.t, e.t.clauseOfAnswers(u.from, u.to), u.to).values) > 0
+	return ofAnswers().Match(e.t.fold[u.from:u.to]) && len(readWish(e.t, e.t.clauseOfAnswers(u.from, u.to), u.to).values) > 0
 }
 
 // clauseOfAnswers returns the start of the clause that says something of the assistant's answers, or from.
 func (t *text) clauseOfAnswers(from, to int) int {
-	if m := ofAnswers.FindIndex(t.fold[from:to]); m != nil {
+	if m := ofAnswers().FindIndex(t.fold[from:to]); m != nil {
 		from += bytes.LastIndexByte(t.fold[from:from+m[0]], ',') + 1
 	}
 	return from
@@ -180,7 +179,7 @@ func (n *wish) ofTool() bool {
 }
 
 // ofAnswers finds preferences and remarks on the answers of the assistant.
-var ofAnswers = regexp.MustCompile(`\b(?:prefers?|answers|replies|responses|bevorzug[a-z]*|antworten|prefere|reponses|` +
+var ofAnswers = pattern(`\b(?:prefers?|answers|replies|responses|bevorzug[a-z]*|antworten|prefere|reponses|` +
 	`prefiero|respuestas)\b`)
 
 // otherValue reports whether two wishes about the same things have different values of a topic.
@@ -272,7 +271,7 @@ func (s *statement) asWish() *wish {
 			from = s.source.clauseOfAnswers(s.from, s.to)
 		}
 		s.wish = readWish(s.source, from, s.to)
-		s.wish.only, s.wish.changes = s.limits(), s.changes().says(cueNow, cueReplace) || again.Match(s.source.fold[s.from:s.to])
+		s.wish.only, s.wish.changes = s.limits(), s.changes().says(cueNow, cueReplace) || again().Match(s.source.fold[s.from:s.to])
 		if s.wish.values["asking"] == "" {
 			return
 		}
@@ -315,25 +314,25 @@ func readWish(t *text, from, to int) wish {
 		f[i] = t.folded(x)
 	}
 	fold := " " + strings.Join(f, " ") + " "
-	w.other = restOnly.MatchString(fold)
+	w.other = restOnly().MatchString(fold)
 	order := fold // without its condition: "when you are not sure"
-	if m := conditional.FindStringIndex(fold); m != nil && m[0] > 0 {
+	if m := conditional().FindStringIndex(fold); m != nil && m[0] > 0 {
 		order = fold[:m[0]+1]
 	}
-	order = beyondOne.ReplaceAllString(order, "")
-	w.denies = rejects.MatchString(order) || !allows.MatchString(order) && lacking.MatchString(order)
-	w.withdraws = withdrawn.MatchString(fold)
-	if keepsOn.MatchString(fold) {
+	order = beyondOne().ReplaceAllString(order, "")
+	w.denies = rejects().MatchString(order) || !allows().MatchString(order) && lacking().MatchString(order)
+	w.withdraws = withdrawn().MatchString(fold)
+	if keepsOn().MatchString(fold) {
 		w.denies, w.withdraws = false, false
 	}
 	if date := dateForm(fold); date != "" {
 		w.values["date"] = date
 	}
 	closes := len(f) // the index of the words with which a letter ends
-	if whole := t.foldedWords(from, to); closing.MatchString(whole) {
-		at := closing.FindStringIndex(whole)[0]
+	if whole := t.foldedWords(from, to); closing().MatchString(whole) {
+		at := closing().FindStringIndex(whole)[0]
 		closes = len(strings.Fields(whole[:at]))
-		w.values["closing"], _, _ = strings.Cut(asideOfClosing.ReplaceAllString(whole[at:], " |"), " |")
+		w.values["closing"], _, _ = strings.Cut(asideOfClosing().ReplaceAllString(whole[at:], " |"), " |")
 	}
 	numbers := map[string]bool{}
 	framed := false
@@ -403,7 +402,7 @@ func readWish(t *text, from, to int) wish {
 		for n := range numbers {
 			w.number = n
 		}
-		if unit := lengthUnit.FindString(fold); unit != "" {
+		if unit := lengthUnit().FindString(fold); unit != "" {
 			w.values["length"] = w.number + unit
 		}
 	}
@@ -454,7 +453,7 @@ func (t *text) endOfWish(from, to int) int {
 
 // nameAfter returns how the user wants to be called, if word i begins with that.
 func nameAfter(t *text, ws []word, f []string, i int) string {
-	m := wantsName.FindString(strings.Join(f[i:min(len(f), i+6)], " ") + " ")
+	m := wantsName().FindString(strings.Join(f[i:min(len(f), i+6)], " ") + " ")
 	n := len(strings.Fields(m))
 	if n == 0 || i+n >= len(f) || function[f[i+n]] && !t.capital(ws[i+n].from) || !t.capital(ws[i+n].from) && !t.careless {
 		return ""
@@ -473,7 +472,7 @@ func (t *text) onlyTitle(ws []word) bool {
 // dateForm returns the order of a date's parts that a wish names, or "".
 func dateForm(fold string) string {
 	for i, rx := range dateForms {
-		if rx.MatchString(fold) {
+		if rx().MatchString(fold) {
 			return [...]string{"year", "day", "month"}[i]
 		}
 	}

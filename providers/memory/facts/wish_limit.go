@@ -3,7 +3,6 @@ package facts
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,7 +20,7 @@ func (s *statement) isAboutOthers() bool {
 	words := t.foldedWords(s.from, s.to)
 	first := t.folded(s.ws[0])
 	switch {
-	case s.ofOthers(), ofNumber.MatchString(words), ofPast.MatchString(words):
+	case s.ofOthers(), ofNumber().MatchString(words), ofPast().MatchString(words):
 		return true
 	case firstPronoun[first]:
 		return !s.wants()
@@ -39,10 +38,10 @@ func (s *statement) isAboutOthers() bool {
 		}
 		return !s.ofKind(s.ws[1:s.verbAt])
 	case s.verbAt == 1 && t.capital(s.ws[0].from) && wishValues[first].topic != "" && s.ofTool(first):
-		m := ofPossession.FindStringIndex(words)
+		m := ofPossession().FindStringIndex(words)
 		return m != nil && !slices.ContainsFunc(s.ws[3:], func(w word) bool { return ownKinds[t.folded(w)] }) // "Google is my client"
 	default:
-		return s.verbAt == 1 && s.owner == aPerson && singularVerb.MatchString(t.folded(s.ws[1])) && !s.ofKind(s.ws[:1]) &&
+		return s.verbAt == 1 && s.owner == aPerson && singularVerb().MatchString(t.folded(s.ws[1])) && !s.ofKind(s.ws[:1]) &&
 			wishValues[first].topic == ""
 	}
 }
@@ -99,13 +98,13 @@ var (
 		nom prenom langue devise paquet paquets fuseau ton outil equipe
 		nombre idioma moneda paquete paquetes pruebas zona tono herramienta equipo`)
 	// ofNumber begins a statement on a number: "26 miles is a marathon".
-	ofNumber = regexp.MustCompile(`^ [0-9]+ [a-z]+ (?:is|are|ist|sind|est|sont|es|son) (?:an?|the|eine?|une?|una?|el|la|le|die|der) `)
+	ofNumber = pattern(`^ [0-9]+ [a-z]+ (?:is|are|ist|sind|est|sont|es|son) (?:an?|the|eine?|une?|una?|el|la|le|die|der) `)
 	// ofPast begins a statement on earlier times.
-	ofPast = regexp.MustCompile(`^ (?:i used to|fruher (?:wollte|habe|hatte) ich|avant je|antes (?:queria|yo)) `)
+	ofPast = pattern(`^ (?:i used to|fruher (?:wollte|habe|hatte) ich|avant je|antes (?:queria|yo)) `)
 	// ofPossession finds a thing of the user behind "is".
-	ofPossession = regexp.MustCompile(`^ \S+ (?:is|was|ist|war|est|es) (?:my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestro|nuestra) `)
+	ofPossession = pattern(`^ \S+ (?:is|was|ist|war|est|es) (?:my|our|mein|meine|unser|unsere|mon|ma|notre|mi|nuestro|nuestra) `)
 	// singularVerb matches a verb with one other person or thing as its subject.
-	singularVerb = regexp.MustCompile(`^(?:[a-z]+[^s]s|has|hat|[a-z]{3,}t)$`)
+	singularVerb = pattern(`^(?:[a-z]+[^s]s|has|hat|[a-z]{3,}t)$`)
 )
 
 // partly reports whether two lists have a thing in common, and each one that the other lacks: work links, private links.
@@ -122,21 +121,21 @@ func (s *statement) sparesWish(older *statement) bool {
 
 // mentionsWishOnly reports whether a content is about other people or one text, or denies that a wish ends.
 func (s *statement) mentionsWishOnly() bool {
-	return s.aboutOthers() && !s.asWish().withdraws || s.forOnce() || keepsOn.MatchString(s.source.foldedWords(s.from, s.to))
+	return s.aboutOthers() && !s.asWish().withdraws || s.forOnce() || keepsOn().MatchString(s.source.foldedWords(s.from, s.to))
 }
 
 // hasAskingWords reports whether the whole content has a word for asking first.
 func (s *statement) hasAskingWords() bool {
-	return askingWords.MatchString(s.source.foldedWords(0, len(s.source.fold)))
+	return askingWords().MatchString(s.source.foldedWords(0, len(s.source.fold)))
 }
 
 var (
 	// keepsOn finds a withdrawal that is denied: "don't drop the summary".
-	keepsOn = regexp.MustCompile(` (?:(?:don't|dont|do not|never) (?:you )?(?:ever )?(?:forget|drop|scrap|scratch|skip|omit|leave)|` +
+	keepsOn = pattern(` (?:(?:don't|dont|do not|never) (?:you )?(?:ever )?(?:forget|drop|scrap|scratch|skip|omit|leave)|` +
 		`vergiss (?:\S+ ){0,4}nicht|nicht (?:\S+ ){0,2}vergessen|n'oublie[sz]? (?:pas|jamais)|oublie[sz]? pas|` +
 		`no (?:te |se )?(?:olvides|olvide|dejes de|omitas|quites)) `)
 	// askingWords are words for a question before a deed, and for a rule.
-	askingWords = regexp.MustCompile(` (?:ask(?:ing|ed)?|check(?:ing)?|approvals?|permission|confirm(?:ation)?|rule|` +
+	askingWords = pattern(` (?:ask(?:ing|ed)?|check(?:ing)?|approvals?|permission|confirm(?:ation)?|rule|` +
 		`habit|go ahead|your own|` +
 		`autonomous(?:ly)?|consult(?:ing)?|sign off|` +
 		`frag(?:e|en|st)?|nachfrage[n]?|ruckfrage[n]?|fragerei|eigenmachtig|selbst?standig|eigenstandig|rucksprache|freigabe|bestatigung|` +
@@ -226,45 +225,45 @@ var (
 // isForOnce reports whether a wish is about one answer or one text: "this one in German", "just this once".
 func (s *statement) isForOnce() bool {
 	words := s.source.fold[s.from:s.to]
-	if oneTask.Match(words) || accident.Match(words) {
-		return !beyondOne.Match(words)
+	if oneTask().Match(words) || accident().Match(words) {
+		return !beyondOne().Match(words)
 	}
 	if s.changes().says(cueNow, cueReplace) {
 		return false
 	}
 	all := s.source.foldedWords(s.from, s.to)
-	if asTask.MatchString(all) {
+	if asTask().MatchString(all) {
 		return true
 	}
-	if asWork.Match(s.source.fold[s.from:]) || oneDay.MatchString(all) && !everyDay.MatchString(all) {
+	if asWork().Match(s.source.fold[s.from:]) || oneDay().MatchString(all) && !everyDay().MatchString(all) {
 		return true
 	}
-	if !withdrawn.MatchString(all) && !rejects.MatchString(all) {
+	if !withdrawn().MatchString(all) && !rejects().MatchString(all) {
 		return false
 	}
-	m := onePart.FindStringSubmatch(all)
+	m := onePart().FindStringSubmatch(all)
 	return m != nil && !plainWish[m[1]]
 }
 
 var (
 	// oneDay finds a day or a week that a request is for.
-	oneDay = regexp.MustCompile(` (?:this (?:weekend|week|month|evening|morning|afternoon)|(?:on|this|next) ` +
+	oneDay = pattern(` (?:this (?:weekend|week|month|evening|morning|afternoon)|(?:on|this|next) ` +
 		`(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|dieses wochenende|diese woche|` +
 		`(?:am|diesen) (?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|wochenende)|heute|heute abend|` +
 		`ce (?:week end|weekend|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)|cette semaine|demain|aujourd'hui|` +
 		`hoy|esta semana|este (?:fin de semana|lunes|martes|miercoles|jueves|viernes|sabado|domingo)) `)
 	// everyDay finds words for what holds each time.
-	everyDay = regexp.MustCompile(` (?:every|each|always|never|any|no|immer|jede[nrsm]?|nie|kein[a-z]*|toujours|chaque|` +
+	everyDay = pattern(` (?:every|each|always|never|any|no|immer|jede[nrsm]?|nie|kein[a-z]*|toujours|chaque|` +
 		`jamais|siempre|cada|nunca) `)
 	// asWork finds a way to answer before the question: "answer in English: what is that?".
-	asWork = regexp.MustCompile(`^[^:?]{1,60}: [^?]+\?`)
+	asWork = pattern(`^[^:?]{1,60}: [^?]+\?`)
 	// asTask finds a task on one text.
-	asTask = regexp.MustCompile(`^ (?:please |bitte )?(?:translate|rewrite|summari[sz]e|ubersetze?|uberset[sz]|traduis|` +
+	asTask = pattern(`^ (?:please |bitte )?(?:translate|rewrite|summari[sz]e|ubersetze?|uberset[sz]|traduis|` +
 		`traduisez|traduce) ` +
 		`(?:this|that|the|it|das|dies|diesen|den|die|ce|cette|le|la|esto|este|esta|el) `)
 	// onePart finds a part of one text: the last point, the source of the quote.
-	onePart = regexp.MustCompile(` (?:(?:the|this|that) (?:last|first|second|third|previous) ([a-z]+)|of (?:the|this|` +
+	onePart = pattern(` (?:(?:the|this|that) (?:last|first|second|third|previous) ([a-z]+)|of (?:the|this|` +
 		`that|my) (?:\S+ )??([a-z]+)) `)
 	// beyondOne denies that something is for one text only.
-	beyondOne = regexp.MustCompile(`\b(?:not (?:just|only)|nicht nur|pas (?:juste|seulement)|no solo)\b`)
+	beyondOne = pattern(`\b(?:not (?:just|only)|nicht nur|pas (?:juste|seulement)|no solo)\b`)
 )

@@ -223,7 +223,7 @@ var (
 
 var (
 	// told finds facts that have words of a wish. They state an amount, the habit of another person, or something past.
-	told = regexp.MustCompile(`^ (?:the|my|our|der|die|das|meine?|unsere?|le|la|mon|ma|el|mi) (?:[a-z]+ ){1,2}(?:is|was|` +
+	told = pattern(`^ (?:the|my|our|der|die|das|meine?|unsere?|le|la|mon|ma|el|mi) (?:[a-z]+ ){1,2}(?:is|was|` +
 		`ist|war|est|etait|es|era) [0-9]|` +
 		`^ (?:mein|meine|my|mon|ma|mi) (?:[a-z]+ )?(?:chef|chefin|boss|kollege|kollegin|colleague|friend|freund|freundin|` +
 		`collegue|ami|amie|jefe|jefa|` +
@@ -231,10 +231,10 @@ var (
 		`^ (?:[a-z]+ ){1,4}(?:were|waren|etaient|eran) |` +
 		` (?:arrives?|kommen|arrivent|llegan) (?:at|on|um|am|a) `)
 	// stated finds the verb of a statement in a phrase on texts or values.
-	stated = regexp.MustCompile(` (?:is|are|was|were|arrives?|comes?|gibt|gab|ist|sind|war|waren|kommen|est|sont|etai(?:t|ent)|arrivent|` +
+	stated = pattern(` (?:is|are|was|were|arrives?|comes?|gibt|gab|ist|sind|war|waren|kommen|est|sont|etai(?:t|ent)|arrivent|` +
 		`es|son|era|eran|hay|llegan) `)
 	// listsValues finds values behind a colon.
-	listsValues = regexp.MustCompile(`:\s*-?[0-9]+, ?-?[0-9]`)
+	listsValues = pattern(`:\s*-?[0-9]+, ?-?[0-9]`)
 )
 
 // aroundName are the words of politeness, and of a change, behind a name.
@@ -244,54 +244,54 @@ var aroundName = wordSet("please bitte s'il te vous plait por favor from now on 
 var titles = wordSet("mr mrs ms dr prof professor herr frau monsieur madame senor senora don dona")
 
 // wantsName begins a wish with a name in it.
-var wantsName = regexp.MustCompile(`^(?:(?:call|address) (?:me|the user) (?:as |by )?|my name is |(?:nenne?|nennt|` +
+var wantsName = pattern(`^(?:(?:call|address) (?:me|the user) (?:as |by )?|my name is |(?:nenne?|nennt|` +
 	`nennen sie) mich (?:bitte |lieber |einfach )?|` +
 	`sag |ich heisse |(?:appelle|appelez) moi (?:plutot )?|je m'appelle |llamame |me llamo )`)
 
 // rejects finds a rejection, also in the words of a permission: "you can stop".
-var rejects = regexp.MustCompile(` (?:not|never|don't|dont|doesn't|needn't|no|stop|quit|skip|drop|avoid|leave (?:out|` +
+var rejects = pattern(` (?:not|never|don't|dont|doesn't|needn't|no|stop|quit|skip|drop|avoid|leave (?:out|` +
 	`off)|scrap|scratch|forget|enough with|` +
 	`nicht|nie|niemals|kein|keine|keinen|keinem|keiner|weglassen|weg|hor auf|aufhoren|verzichte|spar dir|vermeide|schluss mit|` +
 	`pas|plus besoin|ne [a-z]+ plus|jamais|arrete|arretez|evite|evitez|inutile|aucun|aucune|laisse tomber|` +
 	`nunca|jamas|nada de|deja de|dejes|evita|ya no|hace falta|quita|omite|tampoco) `)
 
 // lacking finds a rejection in words that also a permission may have: "you may commit without asking".
-var lacking = regexp.MustCompile(` (?:without|ohne|sans|sin) `)
+var lacking = pattern(` (?:without|ohne|sans|sin) `)
 
 // conditional begins the condition of a wish.
-var conditional = regexp.MustCompile(` (?:when|whenever|if|unless|because|since|wenn|falls|weil|quand|lorsque|si|` +
+var conditional = pattern(` (?:when|whenever|if|unless|because|since|wenn|falls|weil|quand|lorsque|si|` +
 	`parce que|cuando|porque) `)
 
 // allows finds a permission.
-var allows = regexp.MustCompile(` (?:can|may|welcome|okay|ok|fine|allowed|again|feel free|kannst|darfst|durfen|ruhig|` +
+var allows = pattern(` (?:can|may|welcome|okay|ok|fine|allowed|again|feel free|kannst|darfst|durfen|ruhig|` +
 	`wieder|erlaubt|peux|pouvez|` +
 	`puedes|puede|vuelve) `)
 
 // restOnly finds a wish about what no other wish is about.
-var restOnly = regexp.MustCompile(` (?:else|otherwise|sonst|ansonsten|ubrigen|le reste|sinon|lo demas) `)
+var restOnly = pattern(` (?:else|otherwise|sonst|ansonsten|ubrigen|le reste|sinon|lo demas) `)
 
 // dateForms find the orders of a date's parts: those that begin with the year, with the day, with the month.
-var dateForms = [...]*regexp.Regexp{
-	regexp.MustCompile(` (?:iso|year first|jahr zuerst|(?:yy|yyyy|jj|jjjj|aa|aaaa|ano|jahr|annee) (?:mm|mes|monat|mois) (?:dd|tt|` +
+var dateForms = [...]func() *regexp.Regexp{
+	pattern(` (?:iso|year first|jahr zuerst|(?:yy|yyyy|jj|jjjj|aa|aaaa|ano|jahr|annee) (?:mm|mes|monat|mois) (?:dd|tt|` +
 		`jj|dia|tag|jour)) `),
-	regexp.MustCompile(` (?:day first|tag zuerst|british dates?(?: order)?|(?:dd|tt|jj|dia|tag|jour) (?:mm|mes|monat|mois) (?:yy|` +
+	pattern(` (?:day first|tag zuerst|british dates?(?: order)?|(?:dd|tt|jj|dia|tag|jour) (?:mm|mes|monat|mois) (?:yy|` +
 		`yyyy|jj|jjjj|aa|aaaa|ano|jahr|annee)) `),
-	regexp.MustCompile(` (?:month first|american dates?(?: order)?|us dates?|(?:mm|mes|monat|mois) (?:dd|tt|jj|dia|tag|` +
+	pattern(` (?:month first|american dates?(?: order)?|us dates?|(?:mm|mes|monat|mois) (?:dd|tt|jj|dia|tag|` +
 		`jour)(?: (?:yy|yyyy|jj|jjjj|aa|aaaa|ano|jahr))?) `),
 }
 
 // closing finds the words with which a letter ends, asideOfClosing those behind them.
 var (
-	closing = regexp.MustCompile(` (?:cheers|(?:kind|best|warm) regards|regards|sincerely|yours|warmly|best wishes|` +
+	closing = pattern(` (?:cheers|(?:kind|best|warm) regards|regards|sincerely|yours|warmly|best wishes|` +
 		`(?:mit )?(?:liebe[nm]?|freundliche[nm]?|beste[nm]?|viele[nm]?|herzliche[nm]?|schone[nm]?) gruss?e?n?|gruss?e?|` +
 		`hochachtungsvoll|lg|mfg|` +
 		`bien a (?:vous|toi)|cordialement|amicalement|sincerement|bises|salutations|` +
 		`saludos|atentamente|(?:un )?(?:abrazo|saludo)|cordialmente|besos) `)
-	asideOfClosing = regexp.MustCompile(` (?:from|now|please|instead|ab|beenden|unterschreiben|bitte|desormais|a partir|desde|to the) `)
+	asideOfClosing = pattern(` (?:from|now|please|instead|ab|beenden|unterschreiben|bitte|desormais|a partir|desde|to the) `)
 )
 
 // withdrawn finds words that take an earlier wish back.
-var withdrawn = regexp.MustCompile(` (?:forget (?:about |what |the |that |my |everything )|never mind|scrap|scratch|` +
+var withdrawn = pattern(` (?:forget (?:about |what |the |that |my |everything )|never mind|scrap|scratch|` +
 	`drop (?:the|that|this|all|my)|no (?:more )?need|no more [a-z]+|no (?:\S+ ){1,2}mas|kein(?:e|en)? [a-z]+ mehr|ne \S+ plus de|` +
 	`(?:not|n't|isn't|aren't) (?:necessary|needed|required)|needn't|(?:don't|needn't|not) (?:have|need) to|no longer|any ?more|` +
 	`is over|are over|lifted|` +
@@ -304,7 +304,7 @@ var withdrawn = regexp.MustCompile(` (?:forget (?:about |what |the |that |my |ev
 var repoWords = wordSet("repo repository project projekt projet proyecto service app codebase")
 
 // lengthUnit finds a bound of the length of an answer.
-var lengthUnit = regexp.MustCompile(` (?:words?|wort|worter|worten|mots|palabras|sentences?|satze?|satzen|phrases|` +
+var lengthUnit = pattern(` (?:words?|wort|worter|worten|mots|palabras|sentences?|satze?|satzen|phrases|` +
 	`frases|lines?|zeilen?|lignes?|` +
 	`lineas?|paragraphs?|absatze?|absatzen|paragraphes?|parrafos?|pages?|seiten?|paginas?|characters|zeichen) `)
 
