@@ -127,10 +127,13 @@ func (c *client) do(ctx context.Context, limit time.Duration, method, path strin
 	return fmt.Errorf("%w: weaviate: %w", kind, errors.Join(errs...))
 }
 
+// errNoAnswer is the error of a request that was not answered. Those of net/http have no type in common.
+var errNoAnswer = errors.New("no answer")
+
 // isAway reports whether an endpoint has not answered, or a proxy in its place.
 func isAway(err error) bool {
-	return httpclient.IsAway(err) || isStatus(err, http.StatusBadGateway) || isStatus(err, http.StatusServiceUnavailable) ||
-		isStatus(err, http.StatusGatewayTimeout)
+	return errors.Is(err, errNoAnswer) || httpclient.IsAway(err) || isStatus(err, http.StatusBadGateway) ||
+		isStatus(err, http.StatusServiceUnavailable) || isStatus(err, http.StatusGatewayTimeout)
 }
 
 // attempt sends a request to one endpoint, unless that has stopped to answer.
@@ -154,7 +157,7 @@ func (c *client) send(ctx context.Context, via *http.Client, method string, at i
 		if inner, ok := errors.AsType[*url.Error](err); ok {
 			err = inner.Err
 		}
-		return err
+		return fmt.Errorf("%w: %w", errNoAnswer, err)
 	}
 	defer resp.Body.Close()
 	if date, err := http.ParseTime(resp.Header.Get("Date")); err == nil {

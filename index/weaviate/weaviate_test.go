@@ -176,3 +176,21 @@ func TestAway(t *testing.T) {
 		return p
 	})
 }
+
+// noAnswer is a transport whose requests are not answered.
+type noAnswer struct{ error }
+
+func (n noAnswer) RoundTrip(*http.Request) (*http.Response, error) { return nil, n.error }
+
+// TestNoAnswer checks that a server is away if a request is not answered, whatever the error of net/http.
+func TestNoAnswer(t *testing.T) {
+	p, err := New(Options{URL: "weaviate://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.client.http = &http.Client{Transport: noAnswer{errors.New("http: server closed idle connection")}}
+	if err := p.KeepSpace(t.Context(), "space"); !errors.Is(err, index.ErrAway) {
+		t.Errorf("the server is not away: %v", err)
+	}
+}
