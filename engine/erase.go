@@ -60,7 +60,9 @@ func (r *eraser) start(e *core) {
 func (r *eraser) loop(ctx context.Context, e *core) {
 	for failed := 0; ; {
 		hiding := e.store.Erasing() // read before: erasures hidden in between are completed by this run
-		e.clearCaches()
+		if hiding {
+			e.clearCaches()
+		}
 		err := r.finish(ctx, e)
 		if err == nil && hiding {
 			err = errErasing
@@ -231,8 +233,9 @@ func (r *eraser) finish(ctx context.Context, e *core) error {
 	defer r.mu.Unlock()
 	pending, err := e.store.PendingErasures(ctx)
 	if err != nil || len(pending) == 0 {
-		return err
+		return err // and what calls were shown is remembered
 	}
+	e.clearCaches()
 	if r.rest() {
 		if pending, err = e.store.PendingErasures(ctx); err != nil {
 			return err
