@@ -104,8 +104,7 @@ var (
 		auth authentication login logins request requests cushion board store storage settings setting dump cracker guess guesses
 		attempt attempts leak leaks breach confirmation update updates text label expired expires flow app tool option options
 		parameter argument variable limit limits count size type less problem problems puzzle door question questions questionnaire santa
-		sauce
-		ingredient review base holder keeper number service hygiene complexity encryption key keys manager's rate`)
+		sauce ingredient review base holder keeper number service hygiene complexity encryption key keys manager's rate`)
 
 	types = wordSet(`string str text varchar char nvarchar securestring any object var let const option optional none nil
 		null`,
@@ -140,7 +139,7 @@ var (
 		ridícula incorrecte invalide valide correcte faible fort forte sûr sûre sécurisé court courte longue nouveau nouvelle ancien
 		ancienne vide obligatoire nécessaire facile difficile inconnu inconnue erroné bon bonne mauvais mauvaise identique pareil même
 		propre compliqué compliquée ridicule bizarre périmé périmée manquant manquante temporaire privé publique bloqué bloquée refusé
-		refusée faux 		fausse`)
+		refusée faux fausse`)
 	// predicates describe a secret instead of giving its value, or begin a description.
 	predicates = wordSet(`forgot twelve ten eight sixteen done later thanks nobody however though sadly unfortunately luckily
 	therefore a an the this that these those it its not no never always only also still very too so such as at in

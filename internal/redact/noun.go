@@ -154,8 +154,9 @@ const maxNoun = 24
 // phrase: for "clé d'API" the end is after "API".
 func (p *scanner) classify(i, j int) (c class, start, end int) {
 	if last := j - 1; p.s[last] >= '1' && p.s[last] <= '9' { // password2 = …
+		w := strings.ToLower(p.s[max(i, last-maxNoun):last])
 		for _, e := range endingsBy['d'] {
-			if e.class == password && strings.HasSuffix(strings.ToLower(p.s[max(i, last-maxNoun):last]), e.word) && p.isAssigned(j) {
+			if e.class == password && strings.HasSuffix(w, e.word) && p.isAssigned(j) {
 				return password, j, j
 			}
 		}

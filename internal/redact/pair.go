@@ -129,8 +129,12 @@ func (p *scanner) positional(i, j int) {
 			p.argument(fields[1])
 		}
 	case "requirepass", "masterauth":
-		if n := len(fields); n == 1 && p.s[i:j] == "requirepass" || n > 0 && (oddForms[formOf(fields[0].in(p.s))] ||
-			formOf(fields[0].in(p.s)) == gStrong || p.s[fields[0].start] == '"' || n == 1 && strings.TrimSpace(p.s[start:i]) == "") {
+		if len(fields) == 0 {
+			return
+		}
+		form, alone := formOf(fields[0].in(p.s)), len(fields) == 1
+		if oddForms[form] || form == gStrong || p.s[fields[0].start] == '"' ||
+			alone && (p.s[i:j] == "requirepass" || strings.TrimSpace(p.s[start:i]) == "") {
 			p.argument(fields[0])
 		}
 	case "enable":
@@ -150,7 +154,8 @@ func (p *scanner) positional(i, j int) {
 		if len(fields) > 0 {
 			user, rest, ok := strings.Cut(fields[0].in(p.s), "/")
 			if v, _, at := strings.Cut(rest, "@"); ok && at && user != "" && v != "" {
-				p.argument(group{fields[0].start + len(user) + 1, fields[0].start + len(user) + 1 + len(v)})
+				from := fields[0].start + len(user) + 1
+				p.argument(group{from, from + len(v)})
 			}
 		}
 	case "wpa_passphrase":

@@ -56,14 +56,10 @@ var (
 
 // passFile redacts the password at the end of a line "host:port:database:user:password" of PostgreSQL. Its port is text[i:j].
 func (p *scanner) passFile(i, j int) {
-	if i == 0 || p.s[i-1] != ':' || j >= len(p.s) || p.s[j] != ':' ||
-		j-i < 4 {
+	if i == 0 || p.s[i-1] != ':' || j >= len(p.s) || p.s[j] != ':' || j-i < 4 {
 		return
 	}
-	end := j
-	for end < len(p.s) && p.s[end] > ' ' && p.s[end] != '"' && p.s[end] != '`' && end-j < maxValue {
-		end++
-	}
+	end := fieldsEnd(p.s, j)
 	fields := strings.SplitN(p.s[j+1:end], ":", 3)
 	if len(fields) < 3 || fields[0] == "" || fields[1] == "" || run(fields[1], 0, dotted) < len(fields[1]) ||
 		fields[0] != "*" && run(fields[0], 0, settingByte) < len(fields[0]) {
@@ -82,8 +78,7 @@ func (p *scanner) passFile(i, j int) {
 func slashInPassword(path string) bool {
 	v, host, ok := strings.Cut(path, "@")
 	return ok && len(v) > 1 && v[len(v)-1] != '/' && !strings.ContainsAny(v, "?#") && strings.Count(v, "/") == 1 &&
-		strings.Contains(host, ".") &&
-		lowerLetters[host[0]] && !digits[host[1]]
+		strings.Contains(host, ".") && lowerLetters[host[0]] && !digits[host[1]]
 }
 
 // sharePaths hold what stands before the random part of a link that opens without signing in, and its least length.

@@ -104,17 +104,20 @@ func (p *scanner) isLiteral(i int) bool {
 	if end+1 >= len(p.s) || p.s[end] != '=' || p.s[end+1] <= ' ' || codeRoots[root] || aboutSecrets[first] {
 		return false
 	}
-	words := strings.NewReplacer(".", " ", "_", " ", "-", " ").Replace(strings.TrimRight(p.s[end+1:fieldsEnd(p.s, end+1)], ".,;"))
-	if explainsSecret(words) || describesSecret(words) || camel(p.s[end+1:end+1+len(words)]) {
+	value := p.s[end+1 : fieldsEnd(p.s, end+1)]
+	v := strings.TrimRight(value, ".,;")
+	if words := nameSigns.Replace(v); explainsSecret(words) || describesSecret(words) || camel(v) {
 		return false
 	}
 	if start == 0 || p.s[start-1] == '\n' || p.s[start-1] == ' ' {
-		value := p.s[end+1 : fieldsEnd(p.s, end+1)]
 		return strings.ContainsAny(name, "._") && strings.IndexByte(");,", value[len(value)-1]) < 0
 	}
 	item := before(p.s, start-1, maxNoun)
 	return strings.IndexByte(",;", p.s[start-1]) >= 0 && strings.Contains(item[strings.LastIndexAny(item, " \n(")+1:], "=")
 }
+
+// nameSigns divides a name into its words.
+var nameSigns = strings.NewReplacer(".", " ", "_", " ", "-", " ")
 
 // quotes lists the opening and closing marks around a value.
 var quotes = []struct{ open, close string }{
